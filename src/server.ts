@@ -25,7 +25,6 @@ setFlagsFromString('--external-memory-accounted-in-global-limit')
 async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config)
-  const stopped = stopSignal()
   const stopping = new AbortController()
   using unexpected = watchUnexpectedErrors(log)
 
@@ -38,6 +37,8 @@ async function main(): Promise<void> {
   await using _work = await app.start()
   await using _reports = telemetry.reportMetrics(app.metricFamilies)
   await using server = await listenConfigured(app, config, parts)
+  // Until here a signal ends the process at once: a start may wait for minutes, and survives that.
+  const stopped = stopSignal()
   stores.announce(server.url)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined

@@ -134,7 +134,7 @@ export function createAuthorize(
       return { ...subject, verb }
     }
     const place = await owners[subject.kind]?.(subject.id)
-    // Who may do what it asks has no need to read, and who may read knows already that it is there.
+    // 404 only for callers with neither this right nor `read`: others may learn that it exists.
     const isHidden = place === undefined || !(rights.allows(verb, place) || rights.allows('read', place))
     if (isHidden) throw notFound(subject.kind, subject.id)
     requireRight(rights, verb, place)

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { clientGone, dependencyFailed, StoreFailed } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { createWebPages } from '../web/pages.ts'
 import { createAuthorize } from './access.ts'
@@ -10,7 +11,11 @@ import { LOCAL_AUTHENTICATOR } from './auth.ts'
 import { buildApp } from './build-app.ts'
 import { type Route, route } from './route.ts'
 
-function routeOf(method: Route['method'], path: string): Route {
+function routeOf(
+  method: Route['method'],
+  path: string,
+  handle: () => Record<string, never> = () => ({}),
+): Route {
   const operationId = `${method} ${path}`
   const response = z.object({})
   return route({
@@ -22,7 +27,7 @@ function routeOf(method: Route['method'], path: string): Route {
     access: 'any-key',
     reply: 'json',
     response,
-    handle: () => ({}),
+    handle,
   })
 }
 
@@ -61,6 +66,49 @@ describe('every reply', () => {
     for (const path of ['/things/a', '/docs', '/docs/start.js'])
       expect((await headersOf(path)).get('x-content-type-options'), path).toBe('nosniff')
     expect((await headersOf('/docs')).get('content-security-policy')).toContain("frame-ancestors 'none'")
+  })
+})
+
+describe('a request whose client has disconnected', () => {
+  /** Answers a request whose client goes away before its handler fails. */
+  async function failing(failure: (signal: AbortSignal) => unknown) {
+    const log = createLog({ logLevel: 'silent', logFormat: 'json' })
+    const logged = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')]
+    const client = new AbortController()
+    const handle = () => {
+      client.abort('The connection was closed')
+      throw failure(client.signal)
+    }
+    const app = buildApp([routeOf('GET', '/things', handle)], {
+      authenticator: LOCAL_AUTHENTICATOR,
+      authorize: createAuthorize({}),
+      version: '1',
+      log,
+      observe: () => {},
+    })
+    const headers = { authorization: 'Bearer x' }
+    const { status } = await app.request('/things', { headers, signal: client.signal })
+    return { status, logs: logged.flatMap(({ mock }) => mock.calls.map(([fields]) => fields)) }
+  }
+
+  it.each([
+    ['the reason of the disconnection', ({ reason }: AbortSignal) => reason],
+    ['an error because of it', ({ reason }: AbortSignal) => dependencyFailed('no answer', reason)],
+    [
+      'an abort of Node',
+      ({ reason: cause }: AbortSignal) => new DOMException('aborted', { name: 'AbortError', cause }),
+    ],
+    ['a body that ends early', () => clientGone()],
+  ])('499 without a log for %s', async (_what, failure) => {
+    expect(await failing(failure)).toEqual({ status: 499, logs: [] })
+  })
+
+  it('499 with a log for an error of the server, and of a store', async () => {
+    const bug = new TypeError('undefined is not a function')
+    expect(await failing(() => bug)).toEqual({ status: 499, logs: [expect.objectContaining({ err: bug })] })
+    const cause = new Error('the disk is full')
+    const failed = await failing(() => new StoreFailed('not stored', cause))
+    expect(failed).toEqual({ status: 499, logs: [{ err: cause }] })
   })
 })
 

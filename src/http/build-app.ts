@@ -18,6 +18,7 @@ import { streamArriving } from './arriving-body.ts'
 import { type Authenticator, credentialsOf } from './auth.ts'
 import { type CallContext, type Caller, forwardedHost } from './caller.ts'
 import { type CallerLimits, NO_CALLER_LIMITS, type RequestLimits } from './caller-limits.ts'
+import { isClientGone } from './client-gone.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
 import { createHostCheck } from './known-hosts.ts'
@@ -190,8 +191,10 @@ function failed(
   error: unknown,
   { request, declaration, log }: { request: Request; declaration: Route; log: Log },
 ): RawReply {
-  if (request.signal.aborted) return CLIENT_GONE
+  if (isClientGone(error, request.signal)) return CLIENT_GONE
+  // What failed is logged, whether or not the client still waits for its reply.
   const { status, headers, body } = errorReply(error, declaration.family, log)
+  if (request.signal.aborted) return CLIENT_GONE
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { stringify } from '../lossless-json.ts'
 
 /** Rows are collected into chunks of about this many characters, so that not every row costs a write. */
@@ -6,7 +7,7 @@ const CHUNK_CHARS = 64 * 1024
 /**
  * A body with one JSON document a line; bytes among the rows are whole lines already. The first row is pulled before this
  * returns, so a query that fails at once still becomes an error reply; a later error ends the connection abnormally. A
- * client that goes away closes `rows`.
+ * client that goes away closes `rows`. All of them are made within the limits and the span of the request that asks for this.
  */
 export async function jsonLines(
   rows: AsyncIterable<unknown>,
@@ -18,6 +19,8 @@ export async function jsonLines(
   // Most lists are one chunk, and a byte array costs less to send than a stream.
   if (next.done) return first.value
   let ready: Uint8Array | undefined = first.value
+  // What reads the stream runs within no request.
+  const inRequest = AsyncLocalStorage.snapshot()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (ready !== undefined) {
@@ -27,11 +30,11 @@ export async function jsonLines(
         controller.close()
       } else {
         controller.enqueue(next.value)
-        next = await chunks.next()
+        next = await inRequest(() => chunks.next())
       }
     },
     async cancel() {
-      await chunks.return(undefined)
+      await inRequest(() => chunks.return(undefined))
     },
   })
 }
