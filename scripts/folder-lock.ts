@@ -1,5 +1,14 @@
 /** Locks of the folders that set-up fills: clones of one user share them, and may be set up at once. */
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 /** The holder of a lock touches it this often. */
@@ -10,6 +19,9 @@ const LOCK_BEAT_MS = 1_000
  */
 const LOCK_SILENT_MS = 30_000
 
+/** A process that waits for a lock looks this often. */
+const LOOK_MS = 500
+
 function touch(lock: string): void {
   try {
     utimesSync(lock, new Date(), new Date())
@@ -18,34 +30,70 @@ function touch(lock: string): void {
   }
 }
 
-function isSilent(lock: string): boolean {
-  const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-  return Date.now() - mtimeMs > LOCK_SILENT_MS
+/** The process id in a lock that its holder still touches; undefined for any other lock, and without one. */
+function holderOf(lock: string): number | undefined {
+  try {
+    const holder = Number(readFileSync(lock, 'utf8'))
+    return isAlive(holder) && Date.now() - statSync(lock).mtimeMs <= LOCK_SILENT_MS ? holder : undefined
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Makes the lock, with the process id in it from its first moment on. @returns whether there was none */
+function take(lock: string): boolean {
+  const own = `${lock}.${process.pid}`
+  writeFileSync(own, String(process.pid))
+  try {
+    linkSync(own, lock)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(own, { force: true })
+  }
+}
+
+/** Removes a lock whose holder is gone; one that another process has made meanwhile is put back. */
+function removeAbandoned(lock: string): void {
+  const aside = `${lock}.${process.pid}.abandoned`
+  try {
+    renameSync(lock, aside)
+    if (holderOf(aside) !== undefined) linkSync(aside, lock)
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error))) throw error
+  } finally {
+    rmSync(aside, { force: true })
+  }
 }
 
 /**
  * Only one process at a time fills a folder: resolves with what releases the lock, once no other live process holds it.
  * @param signal gives up waiting for it
+ * @throws Error where the lock cannot be written
  */
 export async function lockFolder(folder: string, signal?: AbortSignal): Promise<() => void> {
   const lock = `${folder}.lock`
   mkdirSync(join(folder, '..'), { recursive: true })
-  for (let told = false; ; told = true) {
+  for (let told = false; !take(lock); ) {
     signal?.throwIfAborted()
-    try {
-      writeFileSync(lock, String(process.pid), { flag: 'wx' })
-      const beat = setInterval(() => touch(lock), LOCK_BEAT_MS)
-      return () => {
-        clearInterval(beat)
-        rmSync(lock, { force: true })
-      }
-    } catch {
-      const holder = Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0)
-      if (!isAlive(holder) || isSilent(lock)) rmSync(lock, { force: true })
-      else if (!told) process.stderr.write(`Waiting for process ${holder}, which is making ${folder}\n`)
-      await new Promise((wake) => setTimeout(wake, 500))
-    }
+    const holder = holderOf(lock)
+    if (holder === undefined) removeAbandoned(lock)
+    else if (!told) process.stderr.write(`Waiting for process ${holder}, which is making ${folder}\n`)
+    told ||= holder !== undefined
+    await new Promise((wake) => setTimeout(wake, LOOK_MS))
   }
+  const beat = setInterval(() => touch(lock), LOCK_BEAT_MS)
+  return () => {
+    clearInterval(beat)
+    if (holderOf(lock) === process.pid) rmSync(lock, { force: true })
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 function isAlive(pid: number): boolean {
@@ -53,7 +101,8 @@ function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    // Another user's.
+    return codeOf(error) === 'EPERM'
   }
 }

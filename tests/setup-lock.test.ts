@@ -48,6 +48,10 @@ describe('the lock of set-up', () => {
     release()
   })
 
+  it('is not waited for where it cannot be written', async () => {
+    await expect(lockFolder(join(folder, 'x'.repeat(300)))).rejects.toThrow('ENAMETOOLONG')
+  })
+
   it('is no longer waited for after its signal', async () => {
     const release = await lockFolder(join(folder, 'kept'))
     const stop = new AbortController()

@@ -126,7 +126,15 @@ export function jobQuery(id: string) {
   })
 }
 
-/** Events of a job, oldest first; an open job is polled for new ones. */
+/** Whether the event with which a job ends is among its events. */
+export function haveEnded(events: readonly JobEvent[]): boolean {
+  return events.some(({ type }) => type === 'training_ended' || type === 'training_failed')
+}
+
+/**
+ * Events of a job, oldest first. An open job is polled for new ones, and one that has ended until its last event is
+ * there, since job and events are read one after the other.
+ */
 export function eventsQuery(id: string, { isLive }: { isLive: boolean }) {
   const queryKey = ['jobs', 'events', id]
   return queryOptions({
@@ -138,7 +146,8 @@ export function eventsQuery(id: string, { isLive }: { isLive: boolean }) {
       const more = await readAll<JobEvent>(path, { signal, after })
       return more.length === 0 ? known : [...known, ...more]
     },
-    refetchInterval: isLive ? TRAINING_LIVE_MS : false,
+    refetchInterval: ({ state: { data = [] } }) =>
+      isLive || (data.length > 0 && !haveEnded(data)) ? TRAINING_LIVE_MS : false,
   })
 }
 

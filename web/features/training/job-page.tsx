@@ -4,7 +4,15 @@ import { Ban } from 'lucide-react'
 import { useState } from 'react'
 import { projectId } from '../../api/project.ts'
 import { useReadOnly } from '../../api/read-only.ts'
-import { cancelJob, eventsQuery, isOpen, type Job, type JobEvent, jobQuery } from '../../api/training.ts'
+import {
+  cancelJob,
+  eventsQuery,
+  haveEnded,
+  isOpen,
+  type Job,
+  type JobEvent,
+  jobQuery,
+} from '../../api/training.ts'
 import { Button } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
@@ -63,7 +71,7 @@ export function JobPage() {
             <JobHead job={job.data} rebuilt={rebuiltShare(gradientSteps(events.data ?? []))} />
           )}
           <Warnings events={events.data ?? []} />
-          <JobCurves id={id} events={events.data} isLive={isLive} />
+          <JobCurves id={id} events={events.data} isLive={isLive || !haveEnded(events.data ?? [])} />
         </div>
       )}
     </Page>

@@ -25,7 +25,8 @@ export function bestStep(
   let best: { checkpoint: Checkpoint; metric: string; value: number } | undefined
   for (const checkpoint of checkpoints) {
     const value = checkpoint.metrics[metric]
-    if (value !== undefined && (best === undefined || (value - best.value) * sign > 0))
+    // The later one of equals, as the server chooses.
+    if (value !== undefined && (best === undefined || (value - best.value) * sign >= 0))
       best = { checkpoint, metric, value }
   }
   return best
