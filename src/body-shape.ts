@@ -21,7 +21,7 @@ export function bodyShapeOf(schema: z.ZodType): BodyShape {
   return shapeOf(document, { definitions: document.$defs ?? {}, within: [] }) ?? 'any'
 }
 
-/** Which parts of a body its schema wants as text; undefined when none. */
+/** Which parts of a body its schema keeps as text; undefined when none. */
 export function keepShapeOf(schema: z.ZodType): KeepShape | undefined {
   return keptOf(bodyShapeOf(schema))
 }
@@ -98,7 +98,7 @@ function shapeOfRef(ref: string, { definitions, within }: Scope): BodyShape | un
   return shapeOf(definition, { definitions, within: [...within, name] })
 }
 
-/** Where the options of a union differ, what any of them wants as text stays text, and what any of them reads is read. */
+/** Where the options of a union differ, what any of them keeps as text stays text, and what any of them reads is read. */
 function merged(a: BodyShape | undefined, b: BodyShape | undefined): BodyShape | undefined {
   if (a === undefined || a === 'drop' || a === b) return b ?? a
   if (b === undefined || b === 'drop') return a

@@ -175,7 +175,7 @@ const Environment = Variables.superRefine((values, context) => {
     context.addIssue({ code: 'custom', path: [name], message })
 })
 
-/** What one key or one project may use of the completions; infinite where nothing was set. */
+/** What one key, one project or one entity may use of the completions; infinite where nothing was set. */
 export interface Limits {
   /** At a time. */
   requestsMax: number

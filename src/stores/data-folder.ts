@@ -12,9 +12,9 @@ export interface DataFolder extends Disposable {
 
 /** A process that holds a data folder. */
 export interface Holder {
-  /** What it says of itself. */
+  /** What it has written of itself. */
   text: string
-  /** Where it is reached; undefined where it has not said so. */
+  /** Where it is reached; undefined where it has not written that. */
   url: string | undefined
 }
 
@@ -26,12 +26,12 @@ export interface Holder {
 export function openDataFolder(path: string): DataFolder {
   const lock = openLock(path)
   const holder = join(path, HOLDER_FILE)
-  const said = `process ${process.pid}, started ${new Date().toISOString()}`
+  const ownText = `process ${process.pid}, started ${new Date().toISOString()}`
   try {
     lock.exec(
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (one); COMMIT',
     )
-    writeFileSync(holder, said)
+    writeFileSync(holder, ownText)
   } catch (error) {
     lock.close()
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw notUsable(path, error)
@@ -39,13 +39,13 @@ export function openDataFolder(path: string): DataFolder {
   }
   return {
     path,
-    announce: (url) => writeFileSync(holder, `${said}, ${url}`),
+    announce: (url) => writeFileSync(holder, `${ownText}, ${url}`),
     [Symbol.dispose]: () => lock.close(),
   }
 }
 
 /**
- * Who holds a data folder; undefined where nobody does. Changes nothing.
+ * The process that holds a data folder; undefined where none does. Changes nothing.
  * @throws Error with the reason why that cannot be found out
  */
 export function holderOf(path: string): Holder | undefined {
@@ -87,6 +87,6 @@ function readHolder(path: string): Holder {
     const text = readFileSync(join(path, HOLDER_FILE), 'utf8')
     return { text, url: /https?:\S+$/.exec(text)?.[0] }
   } catch {
-    return { text: 'which has not said who it is', url: undefined }
+    return { text: 'which has not written its process id', url: undefined }
   }
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { ROOT } from '../../scripts/repository.ts'
-import { eventually } from '../../src/eventually.ts'
 import { holderOf } from '../../src/stores/data-folder.ts'
+import { eventually } from '../../src/test-eventually.ts'
 
 /** A server in a process of its own, without an engine. Disposal kills it. */
 export interface ServerProcess extends AsyncDisposable {

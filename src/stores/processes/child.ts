@@ -49,11 +49,11 @@ export function startChild(spec: ChildSpec): Child {
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let lastWriteAt = performance.now()
-  const heard = (): void => {
+  const noteOutput = (): void => {
     lastWriteAt = performance.now()
   }
-  child.stdout.on('data', heard)
-  child.stderr.on('data', heard)
+  child.stdout.on('data', noteOutput)
+  child.stderr.on('data', noteOutput)
   const listeners = new Set<(line: string) => void>()
   eachLine(child.stderr, output.add)
   eachLine(child.stdout, (line) => {

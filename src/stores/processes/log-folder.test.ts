@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createLogFolder } from './log-folder.ts'
+import { createLogFolder, LOG_BYTES_MAX } from './log-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'heddle-logs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -31,5 +31,28 @@ describe('the folder of logs', () => {
     expect(kept).not.toContain('tried-0.log')
     expect(serving.lastLines()).toEqual(['for years'])
     serving.close()
+  })
+
+  it('keeps one older file of a log, each of some 8 MiB, whatever the characters', async () => {
+    const log = createLogFolder(folder).open('long.log')
+    log.add('first')
+    await expect.poll(() => textOf('long.log')).toContain('first')
+    for (let bytes = 0; bytes < LOG_BYTES_MAX; bytes += 1_500) log.add('€'.repeat(500))
+    log.add('last')
+    await expect.poll(() => textOf('long.log')).toContain('last')
+    expect(textOf('long.log.1')).toContain('first')
+    log.close()
+  })
+
+  it('begins a file anew where someone has deleted it', async () => {
+    const log = createLogFolder(folder).open('deleted.log')
+    log.add('first')
+    await expect.poll(() => textOf('deleted.log')).toContain('first')
+    rmSync(join(folder, 'deleted.log'))
+    for (let bytes = 0; bytes < LOG_BYTES_MAX; bytes += 500) log.add('x'.repeat(500))
+    log.add('last')
+    await expect.poll(() => readdirSync(folder)).toContain('deleted.log')
+    await expect.poll(() => textOf('deleted.log')).toContain('last')
+    log.close()
   })
 })

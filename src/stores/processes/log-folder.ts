@@ -17,7 +17,7 @@ const LINES_KEPT = 40
 const LINE_CHARS_MAX = 500
 
 /** A log file above this starts anew; one older file is kept, so a child uses twice this on disk at most. */
-const LOG_BYTES_MAX = 8 * 1024 * 1024
+export const LOG_BYTES_MAX = 8 * 1024 * 1024
 
 /** Logs that are kept: every base model that was ever tried has two, and most come from mistyped names. */
 const LOGS_MAX = 32
@@ -90,7 +90,8 @@ function createChildLog(path: string, onClose: () => void): ChildLog {
 
   function rotate(): void {
     file.end()
-    renameSync(path, path + OLDER)
+    // A file that someone has deleted still takes space on the disk until it is closed.
+    if (existsSync(path)) renameSync(path, path + OLDER)
     file = append()
     bytes = 0
   }
@@ -101,8 +102,8 @@ function createChildLog(path: string, onClose: () => void): ChildLog {
       lines.push(line)
       if (lines.length > LINES_KEPT) lines.shift()
       const text = `${new Date().toISOString()} ${line}\n`
-      bytes += text.length
-      if (bytes > LOG_BYTES_MAX && existsSync(path)) rotate()
+      if (bytes > LOG_BYTES_MAX) rotate()
+      bytes += Buffer.byteLength(text)
       file.write(text)
     },
     lastLines: () => [...lines],

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { eventually } from '../../eventually.ts'
 import { newId } from '../../ids.ts'
+import { eventually } from '../../test-eventually.ts'
 import { replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer({})
