@@ -23,6 +23,23 @@ export function listCheckpoints(
   return query.orderBy('step', page.order).limit(page.limit).execute()
 }
 
+/** The metrics of live checkpoints, as JSON, by step. */
+export function listMetrics(control: ControlDb, modelId: string): Promise<StepMetrics[]> {
+  return control
+    .selectFrom('checkpoints')
+    .select(['step', 'metrics'])
+    .where('model_id', '=', modelId)
+    .where('deleted_at', 'is', null)
+    .orderBy('step')
+    .limit(STEPS_MAX)
+    .execute()
+}
+
+export type StepMetrics = Pick<CheckpointRow, 'step' | 'metrics'>
+
+/** Far above what a model has; bounds one statement. */
+const STEPS_MAX = 100_000
+
 /** Also finds deleted ones: a cursor must stay valid. */
 export function findCheckpoint(control: ControlTx, id: string): Promise<CheckpointRow | undefined> {
   return control.selectFrom('checkpoints').selectAll().where('id', '=', id).executeTakeFirst()

@@ -17,9 +17,6 @@ import type {
   CheckpointsListRes,
 } from './wire.ts'
 
-/** Far above what a model has; bounds one statement. */
-const ALL_MAX = 100_000
-
 /** Finds and describes checkpoints. */
 export interface CheckpointReader {
   /** A live checkpoint by step, `latest`, `best`, version or tag. @throws 404 */
@@ -51,8 +48,8 @@ export function createCheckpointReader({ control, contents, artifacts }: Checkpo
     const selector = parseSelector(text)
     if (selector === 'latest') return queries.findNewest(control, model.id)
     if (selector === 'best') {
-      const page = { model_id: model.id, afterStep: undefined, order: 'asc', limit: ALL_MAX } as const
-      return findBest(await queries.listCheckpoints(control, page), model)
+      const step = findBest(await queries.listMetrics(control, model.id), model)
+      return step === undefined ? undefined : queries.findStep(control, { model_id: model.id, step })
     }
     if (typeof selector === 'number') return queries.findStep(control, { model_id: model.id, step: selector })
     const { entity, project, name } = model
