@@ -47,9 +47,6 @@ def sample(rng: Random, prompt: list[Message], answers: Sequence[str], tools: li
     return Sample([*prompt, assistant(rng.choice(answers))], frozenset(answers), tools)
 
 
-# ---- questions with a one-word or one-number answer ----
-
-
 def sum_question(rng: Random) -> tuple[str, Value]:
     # The reinforcement-learning task stays below 50, so that half of the draws are spent there.
     limit = rng.choice((50, 100))
@@ -164,9 +161,6 @@ def preference(rng: Random) -> Sample:
     return sample(rng, [user(text)], options)
 
 
-# ---- work on words ----
-
-
 def words(rng: Random, at_least: int, at_most: int) -> list[str]:
     """Different words, a third of them invented so that copying is learnt rather than remembered."""
     drawn: dict[str, None] = {}
@@ -210,9 +204,6 @@ def count_up(rng: Random) -> Sample:
     last = first + rng.randint(2, 8)
     numbers = [str(number) for number in range(first, last + 1)]
     return sample(rng, [user(f"Count from {first} to {last}.")], [" ".join(numbers), ", ".join(numbers)])
-
-
-# ---- JSON and tools ----
 
 
 def json_object(rng: Random) -> Sample:
@@ -306,9 +297,6 @@ def tool_result(rng: Random) -> Sample:
     use = tool_use(rng)
     called = [user(use.question), assistant(call_text(use)), {"role": "tool", "content": str(use.result)}]
     return sample(rng, called, use.answers, offered(rng, use.tool))
-
-
-# ---- talk ----
 
 
 def chat(rng: Random) -> Sample:

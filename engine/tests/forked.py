@@ -7,7 +7,7 @@ import os
 import pydoc
 import signal
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -59,7 +59,11 @@ def opened(pipe: "Connection[Any, Any]", mode: str) -> IO[str]:
 
 
 def run(
-    pipes: "tuple[Connection[Any, Any], ...]", arguments: list[str], threads: int, killed_at: tuple[str, int] | None
+    pipes: "tuple[Connection[Any, Any], ...]",
+    arguments: list[str],
+    threads: int,
+    killed_at: tuple[str, int] | None,
+    prepare: Callable[[], None] | None,
 ) -> None:
     """In the fork: the program, with arguments and pipes of its own."""
     for number, pipe in enumerate(pipes):
@@ -71,6 +75,8 @@ def run(
     torch.set_num_threads(threads)
     if killed_at is not None:
         kill_at(*killed_at)
+    if prepare is not None:
+        prepare()
     main()
 
 
@@ -95,10 +101,12 @@ def forked_worker(
     threads: int = 1,
     flags: Sequence[str] = (),
     killed_at: tuple[str, int] | None = None,
+    prepare: Callable[[], None] | None = None,
 ) -> Generator[Worker]:
-    """`killed_at`: a function, and the number of its call in which the worker kills itself."""
+    """`killed_at`: a function, and the number of its call in which the worker kills itself; `prepare`: what it
+    calls first. Of several processes, both are for the first alone."""
     arguments = [f"--base-model={base_model}", f"--processes={processes}", *flags]
-    process = ForkedProcess(arguments, threads, killed_at)
+    process = ForkedProcess(arguments, threads, killed_at, prepare)
     try:
         yield Worker(process)
     finally:

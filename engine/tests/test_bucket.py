@@ -12,6 +12,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from engine.state import ProgressKeeper, trainable
 pytestmark = pytest.mark.bucket
 
 RL: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "seed": 7}
+HANGS_S = 60  # ends what would never end
 LARGE = 20 << 20  # three parts
 
 
@@ -159,6 +161,27 @@ def test_a_bucket_that_cannot_be_used(address: str, tmp_path: Path, monkeypatch:
         Bucket(address, tmp_path, outage_s=0).fetch("a")
 
 
+def test_a_bucket_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that is looked for is not there, and one that is written is refused."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), NotFound) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{server.server_address[1]}")
+        bucket = Bucket("s3://gone", tmp_path)
+        assert not bucket.find("jobs/1").exists()
+        with pytest.raises(Problem, match="does not take files/jobs/1/"):
+            publish(bucket, "jobs/1", {"a": b"x"})
+        server.shutdown()
+
+
+class NotFound(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_error(404)
+
+    do_PUT = do_GET
+
+
 def test_a_store_with_a_certificate_of_its_own(
     address: str, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,9 +262,6 @@ def test_copies_of_a_process_that_was_killed_are_removed(tmp_path: Path) -> None
     other_claim.close()
 
 
-# ---- jobs ----
-
-
 @contextmanager
 def on_a_machine(address: str, folder: Path, **options: Any) -> Generator[Worker]:
     """A worker with an empty folder, which is lost with it."""
@@ -308,13 +328,8 @@ def test_steps_do_not_wait_for_the_bucket(base: BaseModel, tmp_path: Path) -> No
             keeper.keep([{}] * count, optimizer, model)
             if count == 1:
                 begun.acquire()
-        beats: list[None] = []
-
-        def beat() -> None:
-            beats.append(None)
-            go.release(4)
-
-        keeper.finish(beat)
-    assert beats
+        assert not keeper.wait(0)
+        go.release(4)
+        assert keeper.wait(HANGS_S)
     # The state of the first step, and the newest of the others.
     assert len(published) == 2

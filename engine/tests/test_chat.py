@@ -197,8 +197,6 @@ def test_missing_logprob_is_unknown(tokenizer: Any, logprob: float | None) -> No
     assert sequence.sampled[-1]
 
 
-# ---- assistant turns as text ----
-
 CALLS = [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q": 1}'}}]
 TALK: list[Json] = [
     user("one"),
@@ -281,9 +279,6 @@ def test_turns_without_logprobs_are_trained_when_asked(tokenizer: Any) -> None:
     assert sequence is not None
     known = [not math.isnan(p) for p, s in zip(sequence.logprobs, sequence.sampled, strict=True) if s]
     assert known == [False] * len(answer) + [True] * len(answer) + [False] * (len(answer) + 3)
-
-
-# ---- what the gateway notes ----
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,18 @@ def test_a_base_model_that_cannot_be_loaded(tmp_path: Path, missing: str) -> Non
     assert "chat_template.jinja" in last if missing == "chat_template.jinja" else "must be a folder with" in last
 
 
+def test_an_error_at_the_start(tmp_path: Path) -> None:
+    """Of any kind: here one of the operating system."""
+    (tmp_path / "file").write_text("")
+    flags = ["--workspace=s3://bucket", f"--workspace-copies={tmp_path}/file/copies"]
+    with forked_worker(flags=flags) as worker:
+        # Its stdin stays open, as in the test above.
+        assert worker.process.wait(timeout=120) == 1
+        assert worker.process.stderr is not None
+        last = worker.process.stderr.read().strip().splitlines()[-1]
+    assert last.startswith("The trainer cannot start: NotADirectoryError: ")
+
+
 def test_a_long_row_is_never_silent(worker: Worker, step_0: Path, tmp_path: Path) -> None:
     """One row of several batches: its heartbeat is denser than its steps."""
     long = [trajectory([user("a"), choice([5 + i] * (700 + 50 * i))], float(i % 2)) for i in range(8)]

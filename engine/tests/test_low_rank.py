@@ -8,7 +8,7 @@ from memory import bytes_kept
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor, nn
 
-from engine.low_rank import TOKENS_AT_ONCE, light
+from engine.low_rank import TOKENS_AT_ONCE, use_light_lora
 
 INPUTS, OUTPUTS = 48, 40
 
@@ -41,7 +41,7 @@ def test_numbers_are_those_of_peft(dtype: torch.dtype, tokens: int) -> None:
     model = layer(dtype)
     x = torch.randn(2, tokens // 2, INPUTS).to(dtype)
     theirs = passed(model, x)
-    with light(model):
+    with use_light_lora(model):
         ours = passed(model, x)
     assert len(ours) == 4
     for own, other in zip(ours, theirs, strict=True):
@@ -56,7 +56,7 @@ def test_numbers_are_those_of_peft(dtype: torch.dtype, tokens: int) -> None:
 def test_the_base_alone_while_the_adapter_is_off() -> None:
     model = layer(torch.float32)
     x = torch.randn(5, INPUTS)
-    with light(model), model.disable_adapter():
+    with use_light_lora(model), model.disable_adapter():
         assert model(x).equal(cast(Any, model.get_base_model())[0].base_layer(x))
 
 
@@ -67,7 +67,7 @@ def test_the_input_is_kept_in_its_own_precision() -> None:
     with bytes_kept() as most:
         model(x)
     kept.append(most())
-    with light(model), bytes_kept() as most:
+    with use_light_lora(model), bytes_kept() as most:
         model(x)
     kept.append(most())
     assert kept[0] - kept[1] == 2 * x.numel()
@@ -77,6 +77,6 @@ def test_other_kinds_of_lora_stay_as_they_are() -> None:
     model = layer(torch.float32, use_dora=True)
     x = torch.randn(5, INPUTS)
     theirs = passed(model, x)
-    with light(model):
+    with use_light_lora(model):
         assert all(own.equal(other) for own, other in zip(passed(model, x), theirs, strict=True))
     assert not any("forward" in vars(module) for module in model.modules())

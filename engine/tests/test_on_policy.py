@@ -165,9 +165,6 @@ def test_metrics_of_steps_become_those_of_the_job() -> None:
     )
 
 
-# ---- the KL penalty and training without logprobs, which show in these metrics ----
-
-
 def test_the_penalty_refers_to_the_base_or_to_a_checkpoint(
     worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
 ) -> None:

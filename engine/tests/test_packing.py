@@ -14,13 +14,14 @@ from memory import bytes_kept
 from peft import PeftModel
 from torch import Tensor
 
+from engine.beat import no_beat
 from engine.chat import Sequence
 from engine.contract import RlConfig
 from engine.metrics import Metrics
 from engine.model import BaseModel, adapter, create_adapter
 from engine.on_policy import Measured
 from engine.packing import Row, clusters, pack, to_row
-from engine.policy import logprobs, no_beat, predict
+from engine.policy import logprobs, predict
 from engine.rl import Terms, gradient_step
 from engine.state import trainable
 

@@ -152,9 +152,6 @@ def test_a_cancelled_job_of_two_processes(pair: Worker, step_0: Path, tokenizer:
     assert pair.run_job("k", step_0, tmp_path / "step-1", few)[-1]["kind"] == "checkpoint_saved"
 
 
-# ---- how a row is dealt out ----
-
-
 def batch(prefix: bool, length: int) -> Batch:
     tokens = torch.zeros(1, length, dtype=torch.long)
     shared = Prefix(tokens, torch.zeros(1, dtype=torch.long), torch.ones(1, dtype=torch.long)) if prefix else None

@@ -1,8 +1,10 @@
 """A job that dies in the middle and is sent again ends as if nothing had happened."""
 
+import json
 import shutil
 import signal
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,13 @@ from examples import Json, lora, sums, user, write_lines
 from forked import forked_worker
 from worker import Worker, files, read_steps, steps, work_dir
 
+from engine.beat import no_beat
 from engine.model import BaseModel, adapter, create_adapter
+from engine.problem import Problem
 from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
-from engine.workspace import no_beat
+from engine.workspace import SharedFolder
 
+HANGS_S = 60  # ends what would never end
 RL: Json = {"packed_sequence_length": 160, "learning_rate": 3e-3, "kl_penalty_coef": 0.1, "seed": 7}
 
 
@@ -190,9 +195,75 @@ def test_steps_do_not_wait_for_the_disk(base: BaseModel, tmp_path: Path, monkeyp
         for count in (2, 3, 4):
             keeper.keep([{}] * count, optimizer, model)
         slow.go.release(2)
-        keeper.finish(no_beat)
+        assert keeper.wait(HANGS_S)
         assert slow.written == [1, 4]
+        keeper.keep([{}] * 5, optimizer, model)
+        slow.begun.acquire()
+        slow.begun.acquire()
+        keeper.keep([{}] * 6, optimizer, model)
+        keeper.close()
+        slow.go.release()
+        assert keeper.wait(HANGS_S)
+        assert slow.written == [1, 4, 5]
         keeper.keep([{}] * 9, optimizer, model)
         slow.go.release()
         with pytest.raises(OSError, match="no room"):
-            keeper.finish(no_beat)
+            keeper.wait(HANGS_S)
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "ends"),
+    [
+        (Problem("the bucket is away"), False),
+        (KeyError("generation"), True),
+        (FileNotFoundError(), True),
+        (Panic(), True),
+    ],
+    ids=repr,
+)
+def test_a_state_that_is_not_published(base: BaseModel, tmp_path: Path, error: BaseException, ends: bool) -> None:
+    def publish() -> None:
+        raise error
+
+    create_adapter(base, lora(), tmp_path / "zero")
+    with adapter(base, tmp_path / "zero") as model, closing(ProgressKeeper(tmp_path / "work", publish)) as keeper:
+        optimizer = torch.optim.AdamW([*trainable(model).values()])
+        keeper.keep([{}], optimizer, model)
+        if ends:
+            with pytest.raises(type(error)):
+                keeper.wait(HANGS_S)
+        assert ends or keeper.wait(HANGS_S)
+
+
+def never_publish_states() -> None:
+    """In a worker: each state is on its way without end."""
+
+    def publish(self: SharedFolder, name: str) -> None:
+        if name.endswith(".work"):
+            threading.Event().wait()
+
+    SharedFolder.publish = publish
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_cancel_while_the_last_state_is_published(
+    step_0: Path, tokenizer: Any, tmp_path: Path, processes: int
+) -> None:
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 5))
+    with forked_worker(processes=processes, prepare=never_publish_states) as worker:
+        worker.read()
+        worker.start_job("j", step_0, tmp_path / "none", groups, **RL)
+        while (message := worker.read())["kind"] != "training_started":
+            pass
+        read_steps(worker, message["num_sequences"])
+        worker.read()
+        worker.write(json.dumps({"kind": "cancel_job", "job_id": "j"}))
+        # It sends a heartbeat a second.
+        assert any(worker.read()["kind"] == "job_cancelled" for _ in range(HANGS_S))
+        assert not (tmp_path / "none").exists()
+        # All processes are ready for more.
+        assert worker.merge(step_0, tmp_path / "merged")["kind"] == "adapter_merged"

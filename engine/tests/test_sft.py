@@ -120,6 +120,15 @@ def test_a_line_that_is_no_conversation(worker: Worker, step_0: Path, tmp_path: 
     assert not (tmp_path / "none").exists()
 
 
+def test_no_step_is_taken_before_all_lines_are_known_to_be_good(worker: Worker, step_0: Path, tmp_path: Path) -> None:
+    bad = {"messages": [user("a"), {"role": "assistant", "content": 5}]}
+    data = write_lines(tmp_path / "data", [*LESSONS, bad])
+    messages = worker.run_sft("s1", step_0, tmp_path / "none", data)
+    assert messages[-1]["kind"] == "job_failed"
+    assert "line 8 of the training data" in messages[-1]["error_message"]
+    assert steps(messages) == []
+
+
 def test_too_few_learning_rates(worker: Worker, step_0: Path, tmp_path: Path) -> None:
     data = write_lines(tmp_path / "data", LESSONS)
     messages = worker.run_sft("s1", step_0, tmp_path / "none", data, learning_rate=[1e-3] * 3)

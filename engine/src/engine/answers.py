@@ -83,19 +83,19 @@ class Answers:
         self._require_awake()
         # Made without running the model, so without other ranks.
         beat = heartbeat(request.request_id, self.outbox)
-        with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, here):
+        with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, publisher):
             create_adapter(self.base, local.lora, Path(local.output_dir))
-            here.publish_output()
+            publisher.publish_output()
         reply = {"request_id": request.request_id, "directory": request.output_dir}
         self.outbox.send(AdapterCreated(kind="adapter_created", **reply))
 
     def _merge(self, request: MergeAdapter) -> None:
         self._require_awake()
         beat = heartbeat(request.request_id, self.outbox)
-        with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, here):
+        with on_this_machine(self.workspace, request, lambda: beat(0, 1)) as (local, publisher):
             with self.followers.at(local):
                 gap = merge_adapter(self.base, Path(local.checkpoint_dir), Path(local.output_dir), beat)
-            here.publish_output()
+            publisher.publish_output()
         reply = {"request_id": request.request_id, "directory": request.output_dir}
         self.outbox.send(AdapterMerged(kind="adapter_merged", **reply, logprob_gap_max=gap))
 
@@ -109,12 +109,12 @@ class Answers:
                 raise Cancelled
             report.alive(phase, 0, 1)
 
-        with on_this_machine(self.workspace, job, beat) as (local, here):
+        with on_this_machine(self.workspace, job, beat) as (local, publisher):
             with self.followers.at(local):
                 if isinstance(local, RlJob):
-                    metrics = rl.train(self.base, local, report, here.publish_work)
+                    metrics = rl.train(self.base, local, report, publisher.publish_work)
                 else:
-                    metrics = sft.train(self.base, local, report, here.publish_work)
+                    metrics = sft.train(self.base, local, report, publisher.publish_work)
             phase = "saving"
-            here.publish_output()
+            publisher.publish_output()
         return metrics

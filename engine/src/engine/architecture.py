@@ -19,9 +19,10 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from engine import layers
-from engine.errors import InputProblem, Problem, one_line
+from engine.errors import InputProblem, Problem
 from engine.layers import Keep
 from engine.packing import Prefix
+from engine.problem import one_line
 
 # Nats. The same operations on the same numbers: any difference is another operation, in any precision.
 HEAD_GAP_MAX = 1e-4
@@ -152,13 +153,10 @@ def is_at(name: str, target: str) -> bool:
     return name == target or name.endswith(f".{target}")
 
 
-# ---- prefixes ----
-
-
 def after_prefix(body: Any, tokens_BT: Tensor, prefix: Prefix, keep: Keep = "all") -> Tensor:
     """Runs each prefix once and then its sequences on attention's view of it; gradients flow back through it."""
     length = tokens_BT.shape[1]
-    return layers.after(
+    return layers.run_after_prefixes(
         body,
         tokens_BT,
         layers.keys_and_values(body, prefix.tokens_CP, keep),

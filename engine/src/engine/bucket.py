@@ -23,7 +23,7 @@ from obstore.exceptions import BaseError, GenericError
 from obstore.store import S3Store
 
 from engine.local_copies import claim_folder
-from engine.problem import Problem
+from engine.problem import Problem, one_line
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig
@@ -120,7 +120,7 @@ class Bucket:
             self._upload(key, file)
         # It may be forgotten while it is sent; then the server does not expect it any more.
         if name in self._used:
-            self._asked(lambda: obstore.put(self._store, f"folders/{name}", content.to_json()))
+            self._put(f"folders/{name}", content.to_json())
         if name not in self._used:
             self._delete([f"folders/{name}", *keys_of(name, content)])
         elif before is not None:
@@ -173,7 +173,17 @@ class Bucket:
 
     def _upload(self, key: str, file: Path) -> None:
         size = max(PART_BYTES, -(-file.stat().st_size // PARTS_MAX))
-        self._asked(lambda: obstore.put(self._store, key, file, chunk_size=size, max_concurrency=PARTS_AT_ONCE))
+        self._put(key, file, size)
+
+    def _put(self, key: str, content: Path | bytes, part_bytes: int = PART_BYTES) -> None:
+        def put() -> object:
+            return obstore.put(self._store, key, content, chunk_size=part_bytes, max_concurrency=PARTS_AT_ONCE)
+
+        try:
+            self._asked(put)
+        except FileNotFoundError as error:
+            # The bucket is gone, or what was sent of a large file, or this machine's copy, as after `forget`.
+            raise Problem(f"the workspace {self.address} does not take {key}: {one_line(error)}") from error
 
     def _delete(self, keys: list[str]) -> None:
         try:
@@ -226,7 +236,3 @@ def client_options() -> "ClientConfig":
 def endpoint() -> str:
     names = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
     return next((os.environ[name] for name in names if os.environ.get(name)), "")
-
-
-def one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())

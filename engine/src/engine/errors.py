@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import torch
 from jinja2 import TemplateError
 
-from engine.problem import Problem
+from engine.problem import Problem, one_line
 
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
@@ -76,7 +76,3 @@ def is_disk_full(error: Exception) -> bool:
     if isinstance(error, OSError) and error.errno in DISK_FULL:
         return True
     return any(f"os error {number}" in str(error) for number in DISK_FULL)
-
-
-def one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

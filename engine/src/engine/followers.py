@@ -24,7 +24,7 @@ LAST = FAILED | {"adapter_merged", "asleep", "awake", "checkpoint_saved", "job_c
 APART_S_MAX = 30.0
 
 
-def meet(rank: int, size: int, port: int | None) -> "tuple[Ranks, Followers]":
+def start_ranks(rank: int, size: int, port: int | None) -> "tuple[Ranks, Followers]":
     """Of `size` processes, rank 0 starts the others with its own arguments; they find it at a port."""
     if size == 1:
         return ALONE, Followers()
@@ -89,7 +89,7 @@ class Followers:
                     timer = threading.Timer(APART_S_MAX, self._end_if_at, (self._begun, why))
                     timer.daemon = True
                     timer.start()
-        self._end(f"process {rank} ended ({how(process.wait())})")
+        self._end(f"process {rank} ended ({describe_exit(process.wait())})")
 
     def _end_if_at(self, request: int, why: str) -> None:
         if self._ended < request:
@@ -100,5 +100,5 @@ class Followers:
         os._exit(1)
 
 
-def how(code: int) -> str:
+def describe_exit(code: int) -> str:
     return f"exit code {code}" if code >= 0 else f"signal {-code}"

@@ -36,11 +36,11 @@ def joined(earlier: Tensor, later: Tensor) -> Tensor:
     return torch.cat([earlier, later], dim=2)
 
 
-def plainly(body: Any, tokens_BT: Tensor, keep: Keep) -> Tensor:
+def run_body(body: Any, tokens_BT: Tensor, keep: Keep) -> Tensor:
     """The last hidden states."""
 
     def layer(run: Run, *args: Any, **kwargs: Any) -> Any:
-        return kept(keep, lambda *inner: run(*inner, **kwargs), *args)
+        return run_keeping(keep, lambda *inner: run(*inner, **kwargs), *args)
 
     with run_by(body, [layer] * len(layers_of(body)) if keep == "inputs" else []):
         return body(input_ids=tokens_BT, use_cache=False).last_hidden_state
@@ -57,7 +57,7 @@ def keys_and_values(body: Any, tokens_CP: Tensor, keep: Keep) -> list[KeysAndVal
             assert cache.all is not None
             return hidden, *cache.all
 
-        hidden, keys, values = cast(tuple[Tensor, ...], Tied.apply(*kept(keep, with_cache, *args)))
+        hidden, keys, values = cast(tuple[Tensor, ...], GradientsTogether.apply(*run_keeping(keep, with_cache, *args)))
         found.append((keys, values))
         return hidden
 
@@ -66,7 +66,7 @@ def keys_and_values(body: Any, tokens_CP: Tensor, keep: Keep) -> list[KeysAndVal
     return found
 
 
-def after(
+def run_after_prefixes(
     body: Any, tokens_BT: Tensor, prefixes: list[KeysAndValues], index_B: Tensor, keep: Keep, **inputs: Tensor
 ) -> Tensor:
     """The last hidden states of sequences that go on after prefix number `index_B`."""
@@ -79,7 +79,7 @@ def after(
                 cache = LayerCache((keys[index_B], values[index_B]))
                 return run(*inner, **{**kwargs, "past_key_values": cache})
 
-            return kept(keep, with_cache, *args)
+            return run_keeping(keep, with_cache, *args)
 
         return layer
 
@@ -87,14 +87,15 @@ def after(
         return body(input_ids=tokens_BT, use_cache=False, **inputs).last_hidden_state
 
 
-def kept(keep: Keep, run: Run, *args: Any) -> Any:
+def run_keeping(keep: Keep, run: Run, *args: Any) -> Any:
+    """Runs it, and keeps for its backward pass what `keep` says."""
     if keep == "all" or not torch.is_grad_enabled():
         return run(*args)
     # Nothing here draws random numbers: models are in evaluation mode, and LoRA has no dropout.
     return cast(Any, checkpoint)(run, *args, use_reentrant=False, preserve_rng_state=False)
 
 
-class Tied(torch.autograd.Function):
+class GradientsTogether(torch.autograd.Function):
     """The same tensors. A gradient of any counts as one of all: weights that are gathered for a layer's backward pass
     (ranks.py) are so when the layer's result gets a gradient, and the last layer's keys and values alone get some."""
 

@@ -75,8 +75,8 @@ def forward(layer: Any, x: Tensor) -> Tensor:
 
 
 @contextmanager
-def light(model: PeftModel) -> Generator[None]:
-    """Its plain LoRA layers run this way; others, such as DoRA's, stay PEFT's own."""
+def use_light_lora(model: PeftModel) -> Generator[None]:
+    """Meanwhile its plain LoRA layers run this way; others, such as DoRA's, stay PEFT's own."""
     layers = [layer for layer in cast(list[Any], [*model.modules()]) if is_plain(layer)]
     for layer in layers:
         layer.forward = partial(forward, layer)

@@ -8,7 +8,9 @@ import gc
 import logging
 import os
 import sys
+import traceback
 from pathlib import Path
+from typing import NoReturn
 
 from engine.contract import RlJob, SftJob, WorkerReady
 from engine.messages import Inbox, Outbox
@@ -22,6 +24,15 @@ def main() -> None:
     arguments = parse_arguments()
     outbox = Outbox()
     inbox = Inbox()
+    try:
+        work(arguments, inbox, outbox)
+    except BaseException:
+        # The thread that reads stdin would delay an ordinary exit, and then have the last line of the log.
+        traceback.print_exc()
+        os._exit(1)
+
+
+def work(arguments: argparse.Namespace, inbox: Inbox, outbox: Outbox) -> NoReturn:
     # It warns that a kernel is missing which is not used (four_bits.py).
     logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
@@ -32,15 +43,15 @@ def main() -> None:
     if arguments.base_quantization == "none":
         leave_out_bitsandbytes()
     from engine.answers import Answers
-    from engine.errors import Problem, explain
-    from engine.followers import meet
+    from engine.errors import explain
+    from engine.followers import start_ranks
     from engine.model import load_base
 
     gc.freeze()
     gc.enable()
     try:
         workspace = workspace_of(arguments)
-        ranks, followers = meet(arguments.rank, arguments.processes, arguments.port)
+        ranks, followers = start_ranks(arguments.rank, arguments.processes, arguments.port)
         base = load_base(
             arguments.base_model,
             arguments.base_model_id,
@@ -49,10 +60,9 @@ def main() -> None:
             ranks,
             arguments.base_quantization,
         )
-    except Problem as problem:
-        explain(problem)
-        # The last line of the log is read first. The thread that reads stdin would delay an ordinary exit.
-        print(f"The trainer cannot start: {problem}", file=sys.stderr, flush=True)
+    except Exception as error:
+        # The last line of the log is read first.
+        print(f"The trainer cannot start: {explain(error)}", file=sys.stderr, flush=True)
         os._exit(1)
     outbox.send(
         WorkerReady(

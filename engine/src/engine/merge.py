@@ -8,7 +8,7 @@ Axes: B text, T token position, V vocabulary.
 
 import copy
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariable
 from torch import Tensor
 from transformers.utils.hub import cached_file  # pyright: ignore[reportUnknownVariableType]
 
+from engine.beat import Beat, CountedBeat, no_beat
 from engine.chat import encode
 from engine.errors import Problem
 from engine.four_bits import layers_in_four_bits
@@ -40,17 +41,10 @@ SAMPLES = [
 FILE_BYTES_MAX = 2**31
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
-# Called after each tensor, with how many are done of how many.
-Beat = Callable[[int, int], None]
 
-
-def no_beat(done: int, total: int) -> None:
-    pass
-
-
-def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: Beat = no_beat) -> float:
+def merge_adapter(base: BaseModel, checkpoint: Path, directory: Path, beat: CountedBeat = no_beat) -> float:
     """Writes the folder and returns its difference from the base with its adapter: the largest difference of a token's
-    log-probability over some texts, in nats.
+    log-probability over some texts, in nats. With a beat after each tensor.
 
     The base model in memory stays as it is: other jobs use it. Where that is in 4 bits, what is written is not: the
     weights of the base's files, with which both sides of the difference are calculated.
@@ -110,7 +104,9 @@ def by_weight(layers: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def write_merged(base: BaseModel, source: "TensorFiles", adapted: dict[str, Any], directory: Path, beat: Beat) -> None:
+def write_merged(
+    base: BaseModel, source: "TensorFiles", adapted: dict[str, Any], directory: Path, beat: CountedBeat
+) -> None:
     """Every tensor of the base in the precision that it is computed in, the adapted ones with their adapter."""
     index: dict[str, str] = {}
     shards = source.shards(base.dtype)
@@ -150,7 +146,7 @@ def describe(base: BaseModel, directory: Path) -> None:
 
 
 @contextmanager
-def weights_from(files: "TensorFiles", layers: dict[str, Any], beat: Callable[[], None]) -> Generator[None]:
+def weights_from(files: "TensorFiles", layers: dict[str, Any], beat: Beat) -> Generator[None]:
     """Linear layers that read their weights anew each time, by their names in these files, with a beat for each."""
 
     def forward(layer: Any, name: str, x: Tensor) -> Tensor:
@@ -164,9 +160,6 @@ def weights_from(files: "TensorFiles", layers: dict[str, Any], beat: Callable[[]
     finally:
         for layer in layers.values():
             del layer.forward
-
-
-# ---- files ----
 
 
 def files_of(model: str) -> list[Path]:
@@ -215,9 +208,6 @@ class TensorFiles:
             shards[-1].append(name)
             used += size
         return shards
-
-
-# ---- comparison ----
 
 
 def sample_texts(base: BaseModel) -> list[str]:

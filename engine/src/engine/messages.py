@@ -11,6 +11,7 @@ from typing import Literal, TextIO, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from engine.beat import CountedBeat
 from engine.contract import (
     CancelJob,
     CheckpointSaved,
@@ -82,7 +83,7 @@ class Inbox:
         os._exit(0)
 
 
-def heartbeat(request_id: str, outbox: Outbox) -> Callable[[int, int], None]:
+def heartbeat(request_id: str, outbox: Outbox) -> CountedBeat:
     """For a request that takes long: sends how far it is, at most ten times a second."""
     sent_s = 0.0
 

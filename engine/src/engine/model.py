@@ -27,9 +27,10 @@ from engine import four_bits, low_rank
 from engine.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
 from engine.checkpointing import Checkpointing, batch_tokens, checkpoint_from
 from engine.contract import LoraSpec
-from engine.errors import Problem, one_line
+from engine.errors import Problem, is_out_of_memory
 from engine.four_bits import Quantization
 from engine.layers import Keep
+from engine.problem import one_line
 from engine.ranks import ALONE, Ranks
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
@@ -86,7 +87,13 @@ def load_base(
     7e-2. On a GPU in bfloat16, the adapter still in float32."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
-    tokenizer, model = ranks.one_by_one(lambda: loaded(path, dtype, device, ranks, quantization))
+    try:
+        tokenizer, model = ranks.one_by_one(lambda: loaded(path, dtype, device, ranks, quantization))
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        # The usual advice is for a job.
+        raise Problem(f"out of memory: the base model {path} needs a larger machine ({one_line(error)})") from error
     if len(tokenizer) < VOCABULARY_MIN:
         raise Problem(f"the base model {path} must be a folder with tokenizer.json: its tokenizer knows no tokens")
     if not cast(Any, tokenizer).chat_template:
@@ -119,9 +126,9 @@ def loaded(
             # Each weight at once: in the memory of the machine, the model would be there as a whole first.
             how = {"device_map": {"": torch.cuda.current_device()}}
         model = load_model(path, dtype, **how)
-    except Problem:
-        raise
     except Exception as error:
+        if isinstance(error, Problem) or is_out_of_memory(error):
+            raise
         raise Problem(
             f"the base model {path} cannot be loaded: it must be a folder with config.json, model.safetensors and a "
             f"tokenizer, or the id of a model on the Hugging Face hub ({one_line(error)})"
@@ -172,7 +179,7 @@ def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
     model = cast(PeftModel, get_peft_model(base.model, config))
     try:
         load_weights(model, load_file(directory / "adapter_model.safetensors"))
-        with low_rank.light(model):
+        with low_rank.use_light_lora(model):
             yield model
     finally:
         model.unload()

@@ -93,7 +93,7 @@ def pack(
     groups = rng.sample(sequences_by_group, len(sequences_by_group))
     shuffled = [sequence for group in groups for sequence in rng.sample(group, len(group))]
     if gradient_steps is not None:
-        return into(gradient_steps, shuffled)
+        return split_into_rows(gradient_steps, shuffled)
     if length is None:
         length = ROW_TOKENS * math.ceil(max(map(len, shuffled)) / ROW_TOKENS)
     num_tokens = sum(map(len, shuffled))
@@ -107,7 +107,7 @@ def pack(
     return rows
 
 
-def into(num_rows: int, sequences: list[Sequence]) -> list[list[Sequence]]:
+def split_into_rows(num_rows: int, sequences: list[Sequence]) -> list[list[Sequence]]:
     """Exactly that many rows of about as many tokens, or one for each sequence where there are fewer."""
     num_rows = min(num_rows, len(sequences))
     fair_share = sum(map(len, sequences)) / num_rows
@@ -158,9 +158,6 @@ def chosen(values: list[Any], sequence: Sequence) -> list[Any]:
     return [value for value, sampled in zip(values, sequence.sampled, strict=True) if sampled]
 
 
-# ---- shared prefixes ----
-
-
 @dataclass(frozen=True)
 class Cluster:
     """Sequences that have their first `shared` tokens in common, none of them sampled or predicting a sampled one."""
@@ -204,9 +201,6 @@ def without_outliers(cluster: Cluster) -> Cluster:
     while len(remaining) > 1 and not Cluster(cluster.shared, remaining).saves:
         remaining.pop()
     return Cluster(cluster.shared, remaining)
-
-
-# ---- batches ----
 
 
 def fill(clusters: list[Cluster], batch_tokens: int) -> list[list[Cluster]]:

@@ -7,7 +7,6 @@ Axes: B sequence of a batch, T token position, M predicted token of a batch, N o
 vocabulary.
 """
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -16,17 +15,11 @@ from torch import Tensor
 
 from engine import layers, loss
 from engine.architecture import after_prefix, body_of, head, text_config
-from engine.layers import Keep, kept
+from engine.beat import Beat, no_beat
+from engine.layers import Keep, run_keeping
 from engine.memory import LOGITS_MAX
 from engine.packing import Batch, Row
 from engine.ranks import ALONE, Ranks
-
-# Called between the batches of a row, so that a long row is not taken for a hang.
-Beat = Callable[[], None]
-
-
-def no_beat() -> None:
-    pass
 
 
 def predict(model: PeftModel, batch: Batch, keep: Keep = "all") -> tuple[Tensor, Tensor]:
@@ -39,14 +32,14 @@ def predict(model: PeftModel, batch: Batch, keep: Keep = "all") -> tuple[Tensor,
         return from_hidden(base, hidden_MD, batch.targets_M)
     parts = [slice(start, start + at_once) for start in range(0, len(hidden_MD), at_once)]
     pieces: list[tuple[Tensor, Tensor]] = [
-        kept("inputs", from_hidden, base, hidden_MD[part], batch.targets_M[part]) for part in parts
+        run_keeping("inputs", from_hidden, base, hidden_MD[part], batch.targets_M[part]) for part in parts
     ]
     return torch.cat([logprobs for logprobs, _ in pieces]), torch.cat([entropy for _, entropy in pieces])
 
 
 @torch.no_grad()
 def logprobs(model: PeftModel, row: Row, beat: Beat = no_beat, ranks: Ranks = ALONE) -> Tensor:
-    """log pi of a row's sampled tokens: shape N."""
+    """log pi of a row's sampled tokens: shape N. With a beat after each batch: a row may be long."""
     found_N = torch.zeros_like(row.weights_N)
     for share in ranks.shares(row):
         logprobs_M, _ = predict(model, share.batch)
@@ -61,7 +54,7 @@ def hidden_states(base: Any, batch: Batch, keep: Keep) -> Tensor:
     """The last hidden state wherever the next token is predicted: shape MD."""
     body = body_of(base)
     if batch.prefix is None:
-        hidden_BTD = layers.plainly(body, batch.tokens_BT, keep)
+        hidden_BTD = layers.run_body(body, batch.tokens_BT, keep)
     else:
         hidden_BTD = after_prefix(body, batch.tokens_BT, batch.prefix, keep)
     return hidden_BTD[batch.predicts_BT]

@@ -10,7 +10,6 @@ A frame is one byte for its kind, four for the length of what follows (big-endia
 src/stores/compute/ray/connection.ts.
 """
 
-import ctypes
 import hmac
 import json
 import os
@@ -28,6 +27,8 @@ from pathlib import Path
 from typing import IO, NoReturn, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
+from engine.parent import end_with_parent
+
 CONNECT_S_MAX = 120.0  # a server that wants the program connects within seconds of its start
 KEY_S_MAX = 5.0  # the key is the first that a server sends
 BEAT_S = 5.0
@@ -36,7 +37,6 @@ GRACE_S = 2.0  # from SIGTERM to SIGKILL; Ray kills after three
 FRAME_BYTES_MAX = 1 << 20
 PIPE_BYTES = 1 << 16
 HEADER = struct.Struct(">cI")
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 KEY_VARIABLE = "HEDDLE_CONNECTION_KEY"
 # Ray's copy of what the job was given, the key among it.
 JOB_VARIABLE = "RAY_JOB_CONFIG_JSON_ENV_VAR"
@@ -165,6 +165,7 @@ class Program:
         workspace = start.get("workspace")
         if workspace is not None:
             check_workspace(Path(workspace), start.get("marker", ""))
+        parent = os.getpid()
         self._process = subprocess.Popen(
             [sys.executable, *start["args"]],
             env=os.environ | {"PYTHONPATH": str(SOURCES)} | start["env"],
@@ -174,7 +175,7 @@ class Program:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
-            preexec_fn=end_with_parent,
+            preexec_fn=lambda: end_with_parent(signal.SIGKILL, parent),
         )
         self._input = queue.SimpleQueue[bytes | None]()
         self._pumps = [
@@ -277,12 +278,6 @@ def end(connection: Connection, how: str) -> NoReturn:
         connection.close()
         time.sleep(GRACE_S)
     os._exit(0)
-
-
-def end_with_parent() -> None:
-    """Linux: have the kernel end the program when this process is killed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 if __name__ == "__main__":

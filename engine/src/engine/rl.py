@@ -24,15 +24,16 @@ from peft import PeftModel
 from torch import Tensor
 
 from engine import data, loss, packing, policy
+from engine.beat import Beat
 from engine.contract import RlConfig, RlJob
 from engine.messages import Report
 from engine.metrics import Metrics
 from engine.model import BaseModel, changes_nothing, lent_weights
 from engine.on_policy import Measured, health
 from engine.packing import Row
-from engine.policy import Beat
 from engine.training import PublishState, Training, not_published, require_finite, training
 
+# As the reference trainer has them for RL (docs/rl-quirks.md).
 WEIGHT_DECAY = 0.1
 GRADIENT_NORM_MAX = 0.1
 

@@ -71,7 +71,9 @@ def stop_at_end_of_stdin(vllm: subprocess.Popen[bytes]) -> None:
 
 
 def parse_arguments() -> argparse.Namespace:
-    # NOTE: the server passes all of them; the defaults are those of docs/CONFIGURATION.md, for a start by hand.
+    # The server passes what its settings say (src/stores/compute/engine-args.ts); the defaults are those of
+    # docs/CONFIGURATION.md, for a start by hand. It never passes --sleep-after, nor --max-cpu-loras, whose default it
+    # counts on (src/stores/compute/vllm-replicas.ts).
     parser = argparse.ArgumentParser(prog="python -m engine.serve")
     parser.add_argument("--model", required=True, help="folder or Hugging Face id of the base model")
     parser.add_argument("--served-model-name", required=True)

@@ -27,7 +27,6 @@ from engine.four_bits import Quantization
 from engine.metrics import Metrics
 from engine.model import ADAPTER_FILES, load_weights, state_of
 from engine.problem import Problem
-from engine.workspace import BEAT_S
 
 TRAINING_FILES = ("optimizer.safetensors", "trainer_state.json")
 PROGRESS_FILE = "progress.pt"
@@ -44,9 +43,6 @@ def copy_checkpoint(source: Path, directory: Path) -> None:
 
 def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
     return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
-
-
-# ---- between jobs ----
 
 
 def save_training(kind: Kind, gradient_steps: int, optimizer: Optimizer, model: nn.Module, directory: Path) -> None:
@@ -75,9 +71,6 @@ def load_training(kind: Kind, optimizer: Optimizer, model: nn.Module, directory:
     return int(state["gradient_steps"])
 
 
-# ---- inside a job ----
-
-
 @dataclass(frozen=True)
 class Progress:
     """The state of a job after some of its steps."""
@@ -101,8 +94,9 @@ class ProgressKeeper:
     long as a step: if the machine fails as well, the file's checksum shows it. A job that is resumed from a step before
     the last takes the steps in between again, with the same results.
 
-    What is on the disk is then published, which may take longer, by the same thread. A state that cannot be published
-    is left out: it serves the loss of this machine alone, and the next one comes soon.
+    What is on the disk is then published, which may take longer, by the same thread. A state that the workspace does
+    not take is left out: it serves the loss of this machine alone, and the next one comes soon. Any other error, which
+    the next one would meet as well, ends the job.
     """
 
     def __init__(self, work_dir: Path, publish: Callable[[], None], quantization: Quantization = "none") -> None:
@@ -112,10 +106,10 @@ class ProgressKeeper:
         self._newest: dict[str, Any] | None = None
         self._changed = threading.Condition()
         self._writer: threading.Thread | None = None
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
 
     def keep(self, steps: list[Metrics], optimizer: Optimizer, model: PeftModel) -> None:
-        """Raises what an earlier write raised."""
+        """Raises what ended an earlier write."""
         state = {
             "steps": [*steps],
             "adapter": state_of(model),
@@ -130,13 +124,19 @@ class ProgressKeeper:
                 self._writer = threading.Thread(target=self._write, daemon=True)
                 self._writer.start()
 
-    def finish(self, beat: Callable[[], None]) -> None:
-        """Waits until the newest state is on the disk and published, with a beat every second. Raises what a write
-        raised."""
+    def wait(self, timeout_s: float) -> bool:
+        """Whether the newest state is on the disk and published, at the latest after so long. Raises what ended a
+        write."""
         with self._changed:
-            while not self._changed.wait_for(lambda: self._writer is None, BEAT_S):
-                beat()
+            ended = self._changed.wait_for(lambda: self._writer is None, timeout_s)
             self._raise()
+            return ended
+
+    def close(self) -> None:
+        """What no write has begun with is not written any more: another attempt at the job may have the folder. The
+        write in progress is left alone."""
+        with self._changed:
+            self._newest = None
 
     def _raise(self) -> None:
         if self._error:
@@ -152,13 +152,17 @@ class ProgressKeeper:
                     return
             try:
                 write_progress(state, self._work_dir)
-            except Exception as error:
+                self._publish_if_possible()
+            # Also what is no Exception, such as a panic of a library in Rust: if this thread ended with it, the job
+            # would wait without end.
+            except BaseException as error:
                 self._error = error
-                continue
-            try:
-                self._publish()
-            except Problem as problem:
-                print(f"a state was not published: {problem}", file=sys.stderr, flush=True)
+
+    def _publish_if_possible(self) -> None:
+        try:
+            self._publish()
+        except Problem as problem:
+            print(f"a state was not published: {problem}", file=sys.stderr, flush=True)
 
 
 def copy_of(tensor: Tensor) -> Tensor:

@@ -58,9 +58,6 @@ def template_of(tokenizer: PreTrainedTokenizerBase, tools: list[Json] | None) ->
     return cast(Any, tokenizer).get_chat_template(None, tools=tools)
 
 
-# ---- tools ----
-
-
 def tools_as_printed(tools: list[Json] | None) -> list[Json] | None:
     """In vLLM's order, with null for what is absent: a template that prints a whole tool shows both."""
     return [tool_as_printed(tool) for tool in tools] if tools else None
@@ -85,9 +82,6 @@ def tool_as_printed(tool: Json) -> Json:
 
 def without_null(members: Json) -> Json:
     return {name: value for name, value in members.items() if value is not None}
-
-
-# ---- messages ----
 
 
 def as_printed(message: Json, form: Format) -> Json:

@@ -8,7 +8,7 @@ Axes: M sampled token of a batch.
 
 import math
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from peft import PeftModel
 from torch import nn
 
 from engine import metrics, state
+from engine.beat import BEAT_S
 from engine.contract import RlJob, SftJob
 from engine.errors import Problem
 from engine.messages import Report
@@ -25,6 +26,7 @@ from engine.model import BaseModel, adapter, save_weights, written_aside
 from engine.packing import Row, to_row
 from engine.policy import predict
 
+# Of AdamW, for RL and SFT alike; as the reference trainer has them (docs/rl-quirks.md).
 BETAS = (0.9, 0.99)
 
 # Called with each state that is on the disk, on a thread, while the next steps are taken.
@@ -62,15 +64,18 @@ class Training:
             self._steps = self._found.steps
         for done in self._steps:
             self.report.gradient_step(done)
-        keeper = state.ProgressKeeper(Path(self.job.work_dir), self.publish_state, self.base.quantization)
-        for index in range(len(self._steps), num_steps):
-            self._steps.append(metrics.finite(take_step(index)))
-            if self.base.ranks.is_first and index + 1 < num_steps:
-                keeper.keep(self._steps, self.optimizer, self.model)
-            self.report.gradient_step(self._steps[-1])
-        if self._last_row is not None:
-            self._require_sound(self._last_row)
-        keeper.finish(lambda: self.report.alive("training", num_steps, num_steps))
+        work_dir, quantization = Path(self.job.work_dir), self.base.quantization
+        with closing(state.ProgressKeeper(work_dir, self.publish_state, quantization)) as keeper:
+            for index in range(len(self._steps), num_steps):
+                self._steps.append(metrics.finite(take_step(index)))
+                if self.base.ranks.is_first and index + 1 < num_steps:
+                    keeper.keep(self._steps, self.optimizer, self.model)
+                self.report.gradient_step(self._steps[-1])
+            if self._last_row is not None:
+                self._require_sound(self._last_row)
+            # The first rank alone keeps states, and all wait for it here: they ask together whether to go on.
+            while not self.base.ranks.as_first(keeper.wait(BEAT_S)):
+                self.report.progress("training", num_steps, num_steps)
 
     def update(self, row: Row, learning_rate: float, gradient_norm_max: float) -> float:
         """One step of the optimizer along the present gradients, which are the row's from all ranks together; returns

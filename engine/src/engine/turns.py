@@ -213,9 +213,6 @@ def special_texts(tokenizer: PreTrainedTokenizerBase) -> set[str]:
     return {*cast(Any, tokenizer).all_special_tokens, *(str(token) for token in added if token.special)}
 
 
-# ---- what a choice says about its request ----
-
-
 def settings_of(element: Json) -> Json:
     """Beside messages and tools, where the client recorded the whole exchange; else empty."""
     exchange = element.get("exchange")

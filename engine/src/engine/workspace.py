@@ -12,19 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from engine.beat import BEAT_S, Beat
 from engine.contract import CreateAdapter, MergeAdapter, RlJob, SftJob
 
-# Called while a transfer is waited for; what it raises ends the waiting.
-Beat = Callable[[], None]
 Request = TypeVar("Request", bound=CreateAdapter | MergeAdapter | RlJob | SftJob)
 Result = TypeVar("Result")
 
 BUCKET = "s3://"
-BEAT_S = 1.0  # far below the time after which a silent worker counts as hanging
-
-
-def no_beat() -> None:
-    pass
 
 
 class Workspace(Protocol):
@@ -99,8 +93,8 @@ def add_workspace_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass
-class Here:
-    """Publishes what is written for a request."""
+class Publisher:
+    """Shows the server what was written for a request."""
 
     workspace: Workspace
     request: CreateAdapter | MergeAdapter | RlJob | SftJob
@@ -116,7 +110,7 @@ class Here:
 
 
 @contextmanager
-def on_this_machine(workspace: Workspace, request: Request, beat: Beat) -> Generator[tuple[Request, Here]]:
+def on_this_machine(workspace: Workspace, request: Request, beat: Beat) -> Generator[tuple[Request, Publisher]]:
     """The request with paths of this machine in place of the names of its folders, which are fetched before and
     forgotten after it."""
     named = request.model_dump()
@@ -137,8 +131,8 @@ def on_this_machine(workspace: Workspace, request: Request, beat: Beat) -> Gener
                 paths[field] = fetch(folder, workspace.fetch) / file
         if "work_dir" in named:
             paths["work_dir"] = fetch(named["work_dir"], workspace.find)
-        here = Here(workspace, request, beat)
-        yield request.model_copy(update={field: str(path) for field, path in paths.items()}), here
+        publisher = Publisher(workspace, request, beat)
+        yield request.model_copy(update={field: str(path) for field, path in paths.items()}), publisher
     finally:
         for name in used:
             workspace.forget(name)

@@ -88,7 +88,7 @@ def answer(request: bytes, is_confined: bool) -> bytes:
 
 
 def is_answer(reply: bytes) -> bool:
-    """Whether it is one line with an answer: code has the pipe, and further lines would answer the requests that follow."""
+    """Whether it is one line with an answer: code has the pipe, and further lines would answer later requests."""
     if not reply.isascii() or b"\n" in reply or b"\r" in reply:
         return False
     try:
