@@ -27,10 +27,11 @@ it('a process that ended while it was idle is replaced, and one that did not is 
 
 it('projects take turns, however many scores each waits for', async () => {
   using processes = createScorerProcesses({ find: () => join(folder, 'python'), confinement: 'none' })
-  const ended: string[] = []
-  const ask = (owner: string) => processes.ask(owner, '{}').then(() => ended.push(owner))
-  const flood = Array.from({ length: 20 }, () => ask('flood/p'))
+  let ended = 0
+  const ask = (owner: string) => processes.ask(owner, '{}').then(() => ended++)
+  const flood = Array.from({ length: 300 }, () => ask('flood/p'))
   await ask('other/p')
-  expect(ended.length).toBeLessThan(6)
+  // It has the second turn; its process may be slower than the other one, which goes on with the flood.
+  expect(ended).toBeLessThan(200)
   await Promise.all(flood)
 })
