@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -12,7 +13,10 @@ export interface DueRequest {
   ending: boolean
 }
 
-/** An entity with waiting jobs. */
+/** Entities whose last places are remembered, of all kinds together; one that is forgotten is served as a new one. */
+const ENTITIES_MAX = 10_000
+
+/** An entity with due jobs. */
 interface Line {
   entity: string
   /** Jobs of it that run on this server. */
@@ -27,25 +31,20 @@ interface Line {
  * delays the first of another by no more than the jobs that run.
  */
 export function createDueInTurn(control: ControlDb): (request: DueRequest) => Promise<string[]> {
-  /** By kind and entity, of entities with waiting jobs. */
-  const given = new Map<string, Map<string, number>>()
+  /** By kind and entity. */
+  const lastAt = new LRUCache<string, number>({ max: ENTITIES_MAX })
   let placesGiven = 0
+  const nameOf = (kind: string, entity: string): string => `${kind} ${entity}`
 
-  async function linesOf({ kind, running }: DueRequest, lastAt: Map<string, number>): Promise<Line[]> {
-    const entities = await queries.waitingEntities(control, kind)
-    for (const gone of new Set(lastAt.keys()).difference(new Set(entities))) lastAt.delete(gone)
-    return entities.map((entity) => ({
-      entity,
-      places: running.filter((row) => row.entity === entity).length,
-      lastAt: lastAt.get(entity) ?? 0,
-    }))
-  }
-
-  return async (request) => {
-    const { kind, limit, ending } = request
-    const lastAt = given.get(kind) ?? new Map<string, number>()
-    given.set(kind, lastAt)
-    const lines = (await linesOf(request, lastAt)).toSorted(inTurn)
+  return async ({ kind, running, limit, ending }) => {
+    const entities = await queries.dueEntities(control, kind)
+    const lines = entities
+      .map((entity) => ({
+        entity,
+        places: running.filter((row) => row.entity === entity).length,
+        lastAt: lastAt.get(nameOf(kind, entity)) ?? 0,
+      }))
+      .toSorted(inTurn)
     // No more have to be asked than have due jobs for all places: each of them comes before all others.
     const due: (Line & { ids: string[] })[] = []
     for (let from = 0; from < lines.length && due.length < limit; from += limit) {
@@ -62,7 +61,7 @@ export function createDueInTurn(control: ControlDb): (request: DueRequest) => Pr
       if (first === undefined || id === undefined) break
       first.places++
       first.lastAt = ++placesGiven
-      lastAt.set(first.entity, first.lastAt)
+      lastAt.set(nameOf(kind, first.entity), first.lastAt)
       chosen.push(id)
     }
     return chosen

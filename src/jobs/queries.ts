@@ -145,8 +145,8 @@ export async function makeDue(tx: ControlTx, { kind, ids }: JobIds): Promise<voi
     .execute()
 }
 
-/** Entities with waiting jobs of a kind, each found by one step in an index; '' stands for jobs of none. */
-export async function waitingEntities(control: ControlDb, kind: string): Promise<string[]> {
+/** Entities with due jobs of a kind, each found by two steps in an index; '' stands for jobs of none. */
+export async function dueEntities(control: ControlDb, kind: string): Promise<string[]> {
   const rows = await control
     .withRecursive('found', (db) =>
       db
@@ -171,6 +171,17 @@ export async function waitingEntities(control: ControlDb, kind: string): Promise
     )
     .selectFrom('found')
     .select('entity')
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('jobs')
+          .select('id')
+          .where('kind', '=', kind)
+          .where('state', '=', 'waiting')
+          .whereRef('jobs.entity', '=', 'found.entity')
+          .where('run_at', '<=', isoIn(0)),
+      ),
+    )
     .execute()
   return rows.flatMap(({ entity }) => (entity === null ? [] : [entity]))
 }
