@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import pRetry from 'p-retry'
 import { request } from 'undici'
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
@@ -103,18 +104,13 @@ async function runElsewhere(
   const replace = (reason: string): void => ended.abort(new EngineProcessLost(`${name} is lost: ${reason}`))
   let checking: Promise<void> | undefined
   const check = (): Promise<void> => {
-    checking ??= checkSometimes().finally(() => {
-      checking = undefined
-    })
+    const retry = { retries: FAILED_CHECKS_MAX - 1, factor: 1, minTimeout: CHECK_AGAIN_MS, unref: true }
+    checking ??= pRetry(() => assertServed(endpoint, within()), { ...retry, signal: ended.signal })
+      .catch((error: unknown) => replace(causeOf(endpoint, error)))
+      .finally(() => {
+        checking = undefined
+      })
     return checking
-  }
-  async function checkSometimes(): Promise<void> {
-    for (let failed = 1; !ended.signal.aborted; failed++) {
-      const cause = await assertServed(endpoint, within()).catch((error: unknown) => causeOf(endpoint, error))
-      if (cause === undefined) return
-      if (failed === FAILED_CHECKS_MAX) return replace(cause)
-      await delay(CHECK_AGAIN_MS, undefined, { signal: ended.signal, ref: false }).catch(() => {})
-    }
   }
   try {
     await assertServed(endpoint, within())
