@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { inOrder, inOrderByKey } from './in-order.ts'
 
-/** Work that notes when it begins and ends; it ends when it is told to. */
+/** Work that records when it begins and ends; `end` or `fail` ends it. */
 function createWork() {
   const seen: string[] = []
   const ends = new Map<string, PromiseWithResolvers<void>>()

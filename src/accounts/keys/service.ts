@@ -6,7 +6,7 @@ import { toPage } from '../../page-wire.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
-import { isoIn, nowIso } from '../../time.ts'
+import { DAY_MS, isoIn, nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import { parseProjectId } from '../project-name.ts'
@@ -19,8 +19,6 @@ import type * as wire from './wire.ts'
 
 /** A person or service needs some; an unbounded number would only hide forgotten ones. */
 const KEYS_OF_USER_MAX = 200
-
-const DAY_MS = 86_400_000
 
 /** API keys: how programs say whose requests they send. */
 export interface Keys extends KeyCallers {

@@ -3,7 +3,7 @@ import { SILENT } from '../../test-log.ts'
 import { createUsageCounter, type UsageCounterDeps } from './counter.ts'
 import type { UsageRow } from './usage-row.ts'
 
-/** A counter whose database fails for as long as it is told to. */
+/** A counter over a database that fails while `database.fails` is set. */
 function failing() {
   const inserted: { token: string; requests: number[]; stored: boolean }[] = []
   const database = { fails: true }

@@ -3,7 +3,7 @@ import { ALL_RIGHTS } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { isoMicros } from '../../time.ts'
+import { DAY_MS, isoMicros } from '../../time.ts'
 import { type Price, priceAt } from '../../trace/costs/prices.ts'
 import type { Costs } from '../../trace/costs/service.ts'
 import { NO_STEP, type UsageCounter } from './counter.ts'
@@ -96,7 +96,7 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
   async function query(query: UsageQuery, { caller, signal }: CallContext) {
     await counter.flush()
     const now = Date.now()
-    const from = query.from ?? new Date(now - DAYS * 86_400_000).toISOString()
+    const from = query.from ?? new Date(now - DAYS * DAY_MS).toISOString()
     const before = query.before ?? new Date(now + 1).toISOString()
     const by = DIMENSIONS.filter((dimension) => query.group_by.includes(dimension))
     const columns = [...new Set([...by, ...PRICED_BY])]

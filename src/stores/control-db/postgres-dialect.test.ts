@@ -6,7 +6,7 @@ import { CommitInDoubt } from './port.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import type { ControlTables } from './tables.ts'
 
-/** A control database on a server that does what is asked, but does not answer statements that begin so. */
+/** A control database whose connection is lost after statements with this beginning were sent; all others succeed. */
 function openSilent(begin: string): Kysely<ControlTables> {
   async function query(sql: string) {
     if (sql.startsWith(begin)) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })

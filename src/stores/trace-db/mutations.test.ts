@@ -7,7 +7,7 @@ const server = useTestServer()
 
 const NO_SIGNAL = new AbortController().signal
 
-it('a change that fails is told, and no other of its table is added until the database has made it', async () => {
+it('rejects with the reason of a failed change, and adds no other change of its table before that one is finished', async () => {
   const { traces } = server.stores
   const mutations = createMutations(traces)
   const obj = { project_id: server.newProject(), object_id: 'o', val: 1 }

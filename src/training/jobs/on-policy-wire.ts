@@ -8,7 +8,7 @@ export const ON_POLICY_MAX = {
   logprobGapMean: 0.02,
   tokensWithoutLogprobs: 0,
   shareWithRebuiltContext: 0,
-  /** Importance ratios correct what is left, as long as few are clipped. */
+  /** The share of tokens with a clipped importance ratio. Above it, the ratios no longer correct the difference. */
   shareClipped: 0.2,
   versionsBehindMax: 1,
   tokensForced: 0,

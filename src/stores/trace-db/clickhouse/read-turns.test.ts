@@ -20,6 +20,17 @@ function ask(turns: ReturnType<typeof createReadTurns<number>>, owner: string, s
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
+/** Two processors whose share one read of the flood has, since another owner was active just before. */
+async function floodBeside(other: string, owners: readonly string[]) {
+  const turns = createReadTurns(PLACES, 2)
+  const { place } = await turns.take(other, undefined)
+  turns.give(other, place)
+  const flood = owners.map((owner) => ask(turns, owner))
+  await settled()
+  expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+  return { turns, flood }
+}
+
 describe('createReadTurns', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -46,12 +57,10 @@ describe('createReadTurns', () => {
   })
 
   it('gives an owner no more than its share of the processors as long as another is active', async () => {
-    const turns = createReadTurns(PLACES, 2)
-    const { place } = await turns.take('person', undefined)
-    turns.give('person', place)
-    const flood = Array.from({ length: 5 }, () => ask(turns, 'flood'))
-    await settled()
-    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+    const { turns, flood } = await floodBeside(
+      'person',
+      Array.from({ length: 5 }, () => 'flood'),
+    )
     const again = ask(turns, 'person')
     await settled()
     expect(again).toMatchObject({ place: expect.any(Number), threads: 'all' })
@@ -61,12 +70,10 @@ describe('createReadTurns', () => {
   })
 
   it('gives an owner its places again once no other is active', async () => {
-    const turns = createReadTurns(PLACES, 2)
-    const { place } = await turns.take('person', undefined)
-    turns.give('person', place)
-    const flood = Array.from({ length: 9 }, () => ask(turns, 'flood'))
-    await settled()
-    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+    const { turns, flood } = await floodBeside(
+      'person',
+      Array.from({ length: 9 }, () => 'flood'),
+    )
     vi.advanceTimersByTime(20_000)
     turns.give('flood', flood[0]?.place ?? -1)
     await settled()
@@ -74,12 +81,10 @@ describe('createReadTurns', () => {
   })
 
   it('gives an entity with many projects no more than one with one', async () => {
-    const turns = createReadTurns(PLACES, 2)
-    const { place } = await turns.take('person/project', undefined)
-    turns.give('person/project', place)
-    const flood = Array.from({ length: 5 }, (_, project) => ask(turns, `flood/${project}`))
-    await settled()
-    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+    const { turns } = await floodBeside(
+      'person/project',
+      Array.from({ length: 5 }, (_, project) => `flood/${project}`),
+    )
     const again = ask(turns, 'person/project')
     await settled()
     expect(again).toMatchObject({ place: expect.any(Number), threads: 'all' })
