@@ -3,7 +3,8 @@ import { useTestServer } from '../../testing.ts'
 import { createMutations } from './mutations.ts'
 import { firstOf } from './port.ts'
 
-const server = useTestServer()
+// A server of its own: a change that fails stops all later ones of its table, and all changes are counted.
+const server = useTestServer({})
 
 const NO_SIGNAL = new AbortController().signal
 
