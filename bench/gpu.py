@@ -25,12 +25,12 @@ from statistics import median
 from typing import Any
 
 import torch
-from engine import base_on_device, rl
 from engine.contract import RlJob
 from engine.fits import KNOWN
 from engine.memory import GIB, NF4_TRAINED_BYTES, Shape, training, weights_bytes
-from engine.messages import Report
-from engine.model import BaseModel, create_adapter, load_base
+from engine.trainer import base_on_device, rl
+from engine.trainer.messages import Report
+from engine.trainer.model import BaseModel, create_adapter, load_base
 from examples import LOOM_TINY, TARGETS, choice, group, lora, rl_config, trajectory, user
 from safetensors.torch import save_file  # pyright: ignore[reportUnknownVariableType]
 from serving import request

@@ -17,7 +17,7 @@ from examples import LOOM_TINY
 from transformers import AutoTokenizer
 from worker import Worker, started_worker
 
-from engine.model import BaseModel, load_base
+from engine.trainer.model import BaseModel, load_base
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 
-from engine.chat import Sequence, encode
 from engine.contract import LoraSpec, RlConfig
+from engine.trainer.chat import Sequence, encode
 
 Json = dict[str, Any]
 LOOM_TINY = Path(__file__).parents[1] / "models" / "loom-tiny"

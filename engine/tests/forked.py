@@ -20,7 +20,7 @@ from worker import Worker
 from engine.main import main
 
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["engine.answers", "engine.followers", "engine.model"])
+CONTEXT.set_forkserver_preload(["engine.trainer.answers", "engine.trainer.followers", "engine.trainer.model"])
 
 
 class ForkedProcess:

@@ -1,4 +1,4 @@
-"""The policy loss once more, in plain NumPy and loops, written from the formulas alone: a check on engine/loss.py."""
+"""The policy loss once more, in plain NumPy and loops, written from the formulas alone: a check on loss.py."""
 
 from typing import Any
 

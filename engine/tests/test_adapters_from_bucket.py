@@ -10,11 +10,11 @@ import pytest
 import serving
 from examples import lora
 
-from engine import adapters_from_bucket
-from engine.adapters_from_bucket import COPIES, WORKSPACE, Adapters
 from engine.bucket import Bucket
-from engine.model import BaseModel, create_adapter
+from engine.inference import adapters_from_bucket
+from engine.inference.adapters_from_bucket import COPIES, WORKSPACE, Adapters
 from engine.problem import Problem
+from engine.trainer.model import BaseModel, create_adapter
 
 pytestmark = pytest.mark.bucket
 

@@ -11,16 +11,16 @@ from peft import PeftModel
 from tiny_models import ARCHITECTURES, as_base, tiny_model
 from transformers import PreTrainedModel
 
-from engine import architecture
-from engine.chat import Sequence
 from engine.contract import LoraSpec
-from engine.errors import InputProblem, Problem
-from engine.layers import Keep
-from engine.model import BaseModel, adapter, create_adapter, load_base
-from engine.packing import Row, to_row
-from engine.policy import predict
-from engine.sft import gradient_step
-from engine.state import trainable
+from engine.trainer import architecture
+from engine.trainer.chat import Sequence
+from engine.trainer.errors import InputProblem, Problem
+from engine.trainer.layers import Keep
+from engine.trainer.model import BaseModel, adapter, create_adapter, load_base
+from engine.trainer.packing import Row, to_row
+from engine.trainer.policy import predict
+from engine.trainer.sft import gradient_step
+from engine.trainer.state import trainable
 
 CPU = torch.device("cpu")
 DENSE = ["down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
@@ -96,7 +96,7 @@ def test_logprobs_and_gradients_are_the_models_own(name: str, tmp_path: Path, mo
         expected = {key: cast(torch.Tensor, parameter.grad).clone() for key, parameter in trained.items()}
         ways: list[tuple[Keep, int]] = [("all", 2**26), ("inputs", 1536 * 5)]
         for keep, logits_max in ways:
-            monkeypatch.setattr("engine.policy.LOGITS_MAX", logits_max)
+            monkeypatch.setattr("engine.trainer.policy.LOGITS_MAX", logits_max)
             model.zero_grad()
             for batch, part in zip(row.batches, row.parts, strict=True):
                 logprobs_M, _ = predict(model, batch, keep)
@@ -120,7 +120,7 @@ def test_sft_has_the_models_own_head(name: str, tmp_path: Path, monkeypatch: pyt
     def tokenize_line(*_: object) -> list[Sequence]:
         return sequences
 
-    monkeypatch.setattr("engine.sft.tokenize_line", tokenize_line)
+    monkeypatch.setattr("engine.trainer.sft.tokenize_line", tokenize_line)
     run = cast(Any, SimpleNamespace(base=base, optimizer=torch.optim.SGD([torch.zeros(1)]), update=no_update))
     with adapter(base, adapter_of(base, DENSE, tmp_path / "zero")) as model:
         run.model = disturbed(model)

@@ -14,7 +14,7 @@ import pytest
 import torch
 from examples import Json, rl_config
 
-from engine.loss import policy_loss
+from engine.trainer.loss import policy_loss
 
 SEQUENCE = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
 PROMPT = 2  # tokens before the sampled ones of each sequence

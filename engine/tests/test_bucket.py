@@ -30,9 +30,9 @@ from worker import Worker, engine_environment, files, steps, work_dir
 
 from engine.bucket import REPLACED_MAX, Bucket
 from engine.local_copies import claim_folder
-from engine.model import BaseModel, adapter, create_adapter
 from engine.problem import Problem
-from engine.state import ProgressKeeper, trainable
+from engine.trainer.model import BaseModel, adapter, create_adapter
+from engine.trainer.state import ProgressKeeper, trainable
 
 pytestmark = pytest.mark.bucket
 
@@ -288,7 +288,7 @@ def test_a_job_goes_on_on_another_machine(bucket: Bucket, address: str, tokenize
     total = len(steps(messages))
     assert total >= 5
     # States are written one after the other, each when the one before is published.
-    with on_a_machine(address, tmp_path / "machine-2", killed_at=("engine.state.write_progress", 2)) as worker:
+    with on_a_machine(address, tmp_path / "machine-2", killed_at=("engine.trainer.state.write_progress", 2)) as worker:
         worker.start_job("j", source, broken, data / "data.jsonl", **RL)
         assert worker.process.wait() == -signal.SIGKILL
     assert bucket.find(str(work_dir(broken))).exists()

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from examples import Json, choice, stretches_of, user
 
-from engine.chat import Sequence, Turn, look_up
-from engine.errors import InputProblem
-from engine.sampled import sequences_of
-from engine.taught import tokenize_taught
-from engine.turns import trained_turns
+from engine.trainer.chat import Sequence, Turn, look_up
+from engine.trainer.errors import InputProblem
+from engine.trainer.sampled import sequences_of
+from engine.trainer.taught import tokenize_taught
+from engine.trainer.turns import trained_turns
 
 
 def text_of(tokenizer: Any, sequence: Sequence | None) -> tuple[str, list[str]]:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from examples import Json, choice, group, rl_config, trajectory, user
 
-from engine import data
-from engine.chat import Sequence
-from engine.data import balance_and_rescale, group_advantages
-from engine.errors import InputProblem
+from engine.trainer import data
+from engine.trainer.chat import Sequence
+from engine.trainer.data import balance_and_rescale, group_advantages
+from engine.trainer.errors import InputProblem
 
 
 def test_advantages() -> None:

@@ -16,8 +16,8 @@ from forked import forked_worker
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from worker import Worker, work_dir
 
-from engine.errors import Problem
-from engine.training import require_finite_weights
+from engine.trainer.errors import Problem
+from engine.trainer.training import require_finite_weights
 
 MIB = 1024 * 1024
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from engine import fork as module
-from engine.fork import Fork, ForkFailed, NoFork
+from engine.inference import fork as module
+from engine.inference.fork import Fork, ForkFailed, NoFork
 
 SECONDS = 1.0
 AMPLE_SECONDS = 120.0  # for what must be answered, however busy the machine is

@@ -16,16 +16,16 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from transformers import AutoModelForCausalLM
 from worker import Worker, files, read_steps, steps
 
-from engine import low_rank
-from engine.chat import Sequence
-from engine.errors import Problem
-from engine.four_bits import check_stored, layers_in_four_bits
-from engine.four_bits_in_vllm import check_cut
-from engine.merge import merge_adapter
-from engine.model import BaseModel, adapter, create_adapter, load_base
-from engine.packing import to_row
-from engine.policy import predict
-from engine.state import trainable
+from engine.inference.four_bits_in_vllm import check_cut
+from engine.trainer import low_rank
+from engine.trainer.chat import Sequence
+from engine.trainer.errors import Problem
+from engine.trainer.four_bits import check_stored, layers_in_four_bits
+from engine.trainer.merge import merge_adapter
+from engine.trainer.model import BaseModel, adapter, create_adapter, load_base
+from engine.trainer.packing import to_row
+from engine.trainer.policy import predict
+from engine.trainer.state import trainable
 
 FLAG = "--base-quantization=nf4"
 CPU = torch.device("cpu")

@@ -11,9 +11,9 @@ from examples import LOOM_TINY, Json, disturb, lora, sums, write_lines
 from serving import MODEL, OTHER_PORT, logprobs_of_prompt, request, vllm
 from worker import Worker, started_worker, steps
 
-from engine.base_on_device import come_back, leave
-from engine.merge import logprobs, sample_texts
-from engine.model import adapter, create_adapter, load_base
+from engine.trainer.base_on_device import come_back, leave
+from engine.trainer.merge import logprobs, sample_texts
+from engine.trainer.model import adapter, create_adapter, load_base
 
 pytestmark = pytest.mark.gpu
 

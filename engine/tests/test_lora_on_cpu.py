@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.lora_on_cpu import add_lora_embedding, add_lora_linear, add_lora_logits
+from engine.inference.lora_on_cpu import add_lora_embedding, add_lora_linear, add_lora_logits
 
 RANK, INPUTS, ADAPTERS, SCALE = 16, 24, 3, 2.0
 SLICES = (32, 8, 8)

@@ -9,7 +9,7 @@ from reference_loss import reference_loss
 from torch import Tensor
 
 from engine.contract import RlConfig
-from engine.loss import clip_range, importance_ratio, logprobs_and_entropy, policy_loss
+from engine.trainer.loss import clip_range, importance_ratio, logprobs_and_entropy, policy_loss
 
 SEQUENCE = [0, 0, 0, 1, 1, 2, 2, 2, 2, 3]
 

@@ -8,7 +8,7 @@ from memory import bytes_kept
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor, nn
 
-from engine.low_rank import TOKENS_AT_ONCE, use_light_lora
+from engine.trainer.low_rank import TOKENS_AT_ONCE, use_light_lora
 
 INPUTS, OUTPUTS = 48, 40
 

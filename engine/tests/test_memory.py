@@ -11,10 +11,7 @@ from memory import bytes_kept
 from test_architectures import DENSE, adapter_of
 from transformers import AutoModelForCausalLM
 
-from engine.chat import Sequence
-from engine.checkpointing import batch_tokens, checkpoint_from
 from engine.fits import KNOWN
-from engine.layers import Keep
 from engine.memory import (
     GIB,
     NF4_SERVED_BYTES,
@@ -26,10 +23,13 @@ from engine.memory import (
     training,
     weights_bytes,
 )
-from engine.model import BaseModel, adapter
-from engine.packing import to_row
-from engine.policy import predict
-from engine.state import trainable
+from engine.trainer.chat import Sequence
+from engine.trainer.checkpointing import batch_tokens, checkpoint_from
+from engine.trainer.layers import Keep
+from engine.trainer.model import BaseModel, adapter
+from engine.trainer.packing import to_row
+from engine.trainer.policy import predict
+from engine.trainer.state import trainable
 
 CPU = torch.device("cpu")
 TOKENS = 96

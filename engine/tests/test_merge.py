@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnkn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from worker import Worker, files
 
-from engine.errors import Problem
-from engine.merge import logprobs, merge_adapter
-from engine.model import BaseModel, adapter, create_adapter
+from engine.trainer.errors import Problem
+from engine.trainer.merge import logprobs, merge_adapter
+from engine.trainer.model import BaseModel, adapter, create_adapter
 
 
 def test_it_loads_and_agrees(worker: Worker, step_0: Path, tokenizer: Any, base: BaseModel, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_merge_in_several_files_says_how_far_it_is(
 ) -> None:
     create_adapter(base, lora(), tmp_path / "zero")
     merge_adapter(base, tmp_path / "zero", tmp_path / "whole")
-    monkeypatch.setattr("engine.merge.FILE_BYTES_MAX", 4_000_000)
+    monkeypatch.setattr("engine.trainer.merge.FILE_BYTES_MAX", 4_000_000)
     beats: list[tuple[int, int]] = []
     merge_adapter(base, tmp_path / "zero", tmp_path / "parts", lambda done, total: beats.append((done, total)))
     whole = load_file(tmp_path / "whole" / "model.safetensors")

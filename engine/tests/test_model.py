@@ -12,10 +12,10 @@ from transformers import AutoModelForCausalLM
 
 import make
 import skills
-from engine.chat import Sequence
-from engine.model import BaseModel, adapter, create_adapter
-from engine.packing import to_row
-from engine.policy import predict
+from engine.trainer.chat import Sequence
+from engine.trainer.model import BaseModel, adapter, create_adapter
+from engine.trainer.packing import to_row
+from engine.trainer.policy import predict
 
 SIZE_MAX = 8_000_000  # bytes: the model is part of the repository
 

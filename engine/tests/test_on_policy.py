@@ -10,11 +10,11 @@ import pytest
 from examples import Json, choice, group, lora, rl_config, sums, trajectory, user, write_lines
 from worker import Worker, files, steps
 
-from engine import metrics, policy
-from engine.chat import Sequence
-from engine.model import BaseModel, MetricPasses, adapter, create_adapter
-from engine.packing import to_row
-from engine.rl import measure
+from engine.trainer import metrics, policy
+from engine.trainer.chat import Sequence
+from engine.trainer.model import BaseModel, MetricPasses, adapter, create_adapter
+from engine.trainer.packing import to_row
+from engine.trainer.rl import measure
 
 SMALL: Json = {"packed_sequence_length": 160}
 
@@ -260,7 +260,7 @@ def test_policies_that_are_asked_for_metrics_alone(
         asked.append(arguments)
         return real(*arguments)
 
-    monkeypatch.setattr("engine.policy.logprobs", counted)
+    monkeypatch.setattr("engine.trainer.policy.logprobs", counted)
     create_adapter(base, lora(), tmp_path / "zero")
     sequence = Sequence([5, 6, 7, 8], [False, True, True, True], [-1.0] * 4)
     rows = [to_row([sequence], base.device, share_prefixes=False) for _ in range(3)]

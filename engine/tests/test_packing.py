@@ -15,15 +15,15 @@ from peft import PeftModel
 from torch import Tensor
 
 from engine.beat import no_beat
-from engine.chat import Sequence
 from engine.contract import RlConfig
-from engine.metrics import Metrics
-from engine.model import BaseModel, adapter, create_adapter
-from engine.on_policy import Measured
-from engine.packing import Row, clusters, pack, to_row
-from engine.policy import logprobs, predict
-from engine.rl import Terms, gradient_step
-from engine.state import trainable
+from engine.trainer.chat import Sequence
+from engine.trainer.metrics import Metrics
+from engine.trainer.model import BaseModel, adapter, create_adapter
+from engine.trainer.on_policy import Measured
+from engine.trainer.packing import Row, clusters, pack, to_row
+from engine.trainer.policy import logprobs, predict
+from engine.trainer.rl import Terms, gradient_step
+from engine.trainer.state import trainable
 
 CPU = torch.device("cpu")
 NEW = Measured(source_N=None, base_N=None, reference_N=None)

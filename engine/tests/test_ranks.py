@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -15,9 +16,11 @@ from forked import forked_worker
 from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType]
 from worker import Worker, files, read_steps, steps, work_dir
 
-from engine.packing import Batch, Prefix, Row
-from engine.ranks import Ranks
-from engine.state import PROGRESS_FILE
+from engine.contract import CancelJob
+from engine.trainer.followers import Followers
+from engine.trainer.packing import Batch, Prefix, Row
+from engine.trainer.ranks import Ranks
+from engine.trainer.state import PROGRESS_FILE
 
 # What a sum of float32 numbers in another order makes of metrics that are themselves sums.
 ROUNDING = 1e-4
@@ -95,6 +98,29 @@ def other_rank_of(pair: Worker) -> int:
     children = Path(f"/proc/{pair.process.pid}/task/{pair.process.pid}/children").read_text().split()
     (pid,) = [int(pid) for pid in children if "--rank=1" in Path(f"/proc/{pid}/cmdline").read_text()]
     return pid
+
+
+class Waiting(Followers):
+    """The other process never ends a request, as one that waits for the first in a reduction."""
+
+    def _start(self, rank: int, port: int | None) -> "subprocess.Popen[str]":
+        return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+
+
+def test_an_error_of_the_first_process_alone_is_the_last_line_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def exit_with(code: int) -> None:
+        raise SystemExit(code)
+
+    monkeypatch.setattr("engine.trainer.followers.APART_S_MAX", 0.05)
+    monkeypatch.setattr(os, "_exit", exit_with)
+    with pytest.raises(SystemExit), Waiting(2).at(CancelJob(kind="cancel_job", job_id="j")):
+        raise RuntimeError("no kernel image\nfor this device")
+    log = capfd.readouterr().err.splitlines()
+    assert log[-1] == (
+        "The trainer of 2 processes ends: process 0 failed alone: RuntimeError: no kernel image for this device"
+    )
 
 
 def test_another_number_of_processes_goes_on(

@@ -15,9 +15,9 @@ from forked import forked_worker
 from worker import Worker, files, read_steps, steps, work_dir
 
 from engine.beat import no_beat
-from engine.model import BaseModel, adapter, create_adapter
 from engine.problem import Problem
-from engine.state import PROGRESS_FILE, ProgressKeeper, trainable
+from engine.trainer.model import BaseModel, adapter, create_adapter
+from engine.trainer.state import PROGRESS_FILE, ProgressKeeper, trainable
 from engine.workspace import SharedFolder
 
 HANGS_S = 60  # ends what would never end
@@ -126,13 +126,13 @@ def test_what_was_done_is_not_done_again(worker: Worker, step_0: Path, tokenizer
 
 
 KILLS = {
-    "loading the adapter": ("engine.model.load_weights", 1),
-    "tokenizing": ("engine.data.add_group", 3),
-    "a forward pass": ("engine.policy.predict", 5),
-    "a backward pass": ("engine.low_rank.AddLowRank.backward", 40),
+    "loading the adapter": ("engine.trainer.model.load_weights", 1),
+    "tokenizing": ("engine.trainer.data.add_group", 3),
+    "a forward pass": ("engine.trainer.policy.predict", 5),
+    "a backward pass": ("engine.trainer.low_rank.AddLowRank.backward", 40),
     "a step of the optimizer": ("torch.optim.AdamW.step", 3),
     "writing the state": ("pathlib.Path.replace", 2),
-    "writing the checkpoint": ("engine.state.save_training", 1),
+    "writing the checkpoint": ("engine.trainer.state.save_training", 1),
 }
 
 
@@ -158,7 +158,7 @@ def test_a_kill_in_any_phase(
 
 def test_a_kill_in_a_merge(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     worker.run_job("j", step_0, tmp_path / "step-1", write_lines(tmp_path / "groups", sums(tokenizer, 2)))
-    with forked_worker(killed_at=("engine.merge.describe", 1)) as dying:
+    with forked_worker(killed_at=("engine.trainer.merge.describe", 1)) as dying:
         dying.read()
         dying.start_merge(tmp_path / "step-1", tmp_path / "merged")
         assert dying.process.wait() == -signal.SIGKILL
@@ -185,7 +185,7 @@ class Slow:
 
 def test_steps_do_not_wait_for_the_disk(base: BaseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
-    monkeypatch.setattr("engine.state.write_progress", slow.write)
+    monkeypatch.setattr("engine.trainer.state.write_progress", slow.write)
     create_adapter(base, lora(), tmp_path / "zero")
     with adapter(base, tmp_path / "zero") as model:
         optimizer = torch.optim.AdamW([*trainable(model).values()])

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from examples import Json, choice, rl_config, user
 
-from engine.chat import Sequence
-from engine.data import tokenize_trajectory
-from engine.errors import InputProblem
+from engine.trainer.chat import Sequence
+from engine.trainer.data import tokenize_trajectory
+from engine.trainer.errors import InputProblem
 
 
 def sampled(prompt: list[int], ids: list[int], **more: Any) -> Json:

@@ -137,10 +137,12 @@ def text_of(file: Path) -> str:
         return ""
 
 
-def test_code_that_writes_to_its_pipe_answers_no_other_request() -> None:
-    forge = r"""for pipe in range(3, 16):
- try: os.write(pipe, b'{"result": 1}\n{"result": 2}\n')
- except OSError: pass"""
-    forged, honest = replies_to([f"import os; exec({forge!r}); return 3", "return 4"], "--unconfined")
+@pytest.mark.parametrize("written", ['{"result": 1}\n{"result": 2}\n', '{"error": 3}', "[]"])
+def test_code_that_writes_to_its_pipe_answers_no_other_request(written: str) -> None:
+    forge = f"""for pipe in range(3, 16):
+ try: os.write(pipe, {written.encode()!r})
+ except OSError: pass
+os._exit(0)"""
+    forged, honest = replies_to([f"import os; exec({forge!r})", "return 4"], "--unconfined")
     assert "where its answer goes" in forged["error"]
     assert honest == {"result": 4}

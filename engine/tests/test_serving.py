@@ -11,10 +11,10 @@ import torch
 from examples import Json, choice, disturb, group, lora, rl_config, trajectory, user
 from serving import MODEL, chat, request
 
-from engine import policy
-from engine.data import Dataset, add_group
-from engine.model import BaseModel, adapter, create_adapter
-from engine.packing import to_row
+from engine.trainer import policy
+from engine.trainer.data import Dataset, add_group
+from engine.trainer.model import BaseModel, adapter, create_adapter
+from engine.trainer.packing import to_row
 
 pytestmark = pytest.mark.slow
 PROMPTS = [f"What is {x} + {y}?" for x in range(2, 50, 4) for y in (3, 31)]

@@ -8,8 +8,8 @@ import torch
 from examples import LOOM_TINY, disturb, lora
 from serving import MODEL, OTHER_PORT, logprobs_of_prompt, request, vllm
 
-from engine.merge import logprobs, sample_texts
-from engine.model import BaseModel, adapter, create_adapter, load_base
+from engine.trainer.merge import logprobs, sample_texts
+from engine.trainer.model import BaseModel, adapter, create_adapter, load_base
 
 pytestmark = pytest.mark.slow
 

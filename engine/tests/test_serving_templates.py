@@ -11,9 +11,9 @@ from serving import chat
 from templates import text_of
 from test_template import CONVERSATIONS, TOOLS
 
-from engine.chat import encode
-from engine.chat_templates import MEMORY_MIB_MAX, SECONDS_MAX
+from engine.inference.chat_templates import MEMORY_MIB_MAX, SECONDS_MAX
 from engine.template import rendered
+from engine.trainer.chat import encode
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("server")]
 OWN = (LOOM_TINY / "chat_template.jinja").read_text()

@@ -9,7 +9,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorRole
 from vllm.v1.kv_cache_interface import FullAttentionSpec, SlidingWindowSpec
 from vllm.v1.request import RequestStatus
 
-from engine.shared_prompts import SharedPrompts
+from engine.inference.shared_prompts import SharedPrompts
 
 BLOCK = 32
 PROMPT = list(range(BLOCK + 20))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from serving import MODEL, OTHER_PORT, request, vllm
 
-from engine.sleep_when_idle import IDLE_VARIABLE, SleepWhenIdle
-from engine.sleeping import Scope
+from engine.inference.sleep_when_idle import IDLE_VARIABLE, SleepWhenIdle
+from engine.inference.sleeping import Scope
 
 AFTER_S = 0.05
 PROMPT = {"model": MODEL, "prompt": "a", "max_tokens": 1}

@@ -9,9 +9,9 @@ from templates import TEMPLATES, text_of, with_template
 from test_template import SYSTEM, TOOLS, answer, call, result
 from vllm_prompts import vllm_ids
 
-from engine.chat import Sequence
-from engine.errors import InputProblem
-from engine.taught import tokenize_taught
+from engine.trainer.chat import Sequence
+from engine.trainer.errors import InputProblem
+from engine.trainer.taught import tokenize_taught
 
 THOUGHT = "<think>\nwhy\n</think>\n\nBlue."
 LESSONS: dict[str, list[Json]] = {

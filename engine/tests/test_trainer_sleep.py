@@ -16,15 +16,15 @@ from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 from worker import files, steps
 
-from engine import answers
-from engine.answers import Answers
-from engine.architecture import body_of
-from engine.base_on_device import come_back, leave, move
 from engine.contract import SftConfig, SftJob, Sleep, Wake
-from engine.followers import Followers
-from engine.merge import logprobs
-from engine.model import create_adapter, load_base
-from engine.ranks import join, open_store
+from engine.trainer import answers
+from engine.trainer.answers import Answers
+from engine.trainer.architecture import body_of
+from engine.trainer.base_on_device import come_back, leave, move
+from engine.trainer.followers import Followers
+from engine.trainer.merge import logprobs
+from engine.trainer.model import create_adapter, load_base
+from engine.trainer.ranks import join, open_store
 from engine.workspace import SharedFolder
 
 ROWS: Json = {"packed_sequence_length": 700, "learning_rate": 1e-3, "seed": 7}
@@ -95,7 +95,7 @@ def test_what_leaves_and_comes_back_is_all_of_it(quantization: Any, monkeypatch:
 
         move(model, and_note)
 
-    monkeypatch.setattr("engine.base_on_device.move", observed)
+    monkeypatch.setattr("engine.trainer.base_on_device.move", observed)
     for step in (leave, come_back):
         asked.clear()
         step(base)

@@ -7,7 +7,7 @@ import transformers
 from examples import LOOM_TINY
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
-from engine.model import BaseModel
+from engine.trainer.model import BaseModel
 
 SIZES: dict[str, Any] = {
     "vocab_size": 1536,

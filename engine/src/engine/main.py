@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from engine.contract import RlJob, SftJob, WorkerReady
-from engine.messages import Inbox, Outbox
+from engine.trainer.messages import Inbox, Outbox
 from engine.workspace import SharedFolder, Workspace, add_workspace_arguments, workspace_at
 
 
@@ -38,14 +38,14 @@ def work(arguments: argparse.Namespace, inbox: Inbox, outbox: Outbox) -> NoRetur
     # Imported after stdout was redirected, since libraries may print, and while stdin is watched, since this takes
     # seconds. Looking for garbage among all that stays would take a seventh of it.
     gc.disable()
-    from engine.four_bits import leave_out_bitsandbytes
+    from engine.trainer.four_bits import leave_out_bitsandbytes
 
     if arguments.base_quantization == "none":
         leave_out_bitsandbytes()
-    from engine.answers import Answers
-    from engine.errors import explain
-    from engine.followers import start_ranks
-    from engine.model import load_base
+    from engine.trainer.answers import Answers
+    from engine.trainer.errors import explain
+    from engine.trainer.followers import start_ranks
+    from engine.trainer.model import load_base
 
     gc.freeze()
     gc.enable()

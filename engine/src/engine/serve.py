@@ -16,10 +16,10 @@ import sys
 import threading
 from pathlib import Path
 
-from engine.adapters_from_bucket import COPIES, WORKSPACE
+from engine.inference.adapters_from_bucket import COPIES, WORKSPACE
+from engine.inference.sleep_when_idle import IDLE_VARIABLE
+from engine.inference.sleeping import LEVEL_VARIABLE
 from engine.parent import end_with_parent
-from engine.sleep_when_idle import IDLE_VARIABLE
-from engine.sleeping import LEVEL_VARIABLE
 from engine.workspace import BUCKET, add_workspace_arguments
 
 GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
@@ -27,7 +27,7 @@ GRACE_S = 5.0  # from SIGTERM to SIGKILL; an idle vLLM needs about one
 # A producer only in name: vLLM treats consumers as if loads came while they compute.
 SHARED_PROMPTS = {
     "kv_connector": "SharedPrompts",
-    "kv_connector_module_path": "engine.shared_prompts",
+    "kv_connector_module_path": "engine.inference.shared_prompts",
     "kv_role": "kv_producer",
 }
 
@@ -159,7 +159,9 @@ def command(arguments: argparse.Namespace) -> list[str]:
     if arguments.sleep_level is not None:
         # One that sleeps by itself is not put to sleep by others besides.
         by_itself = arguments.sleep_after is not None
-        middleware = "engine.sleep_when_idle.SleepWhenIdle" if by_itself else "engine.sleeping.Sleeping"
+        middleware = (
+            "engine.inference.sleep_when_idle.SleepWhenIdle" if by_itself else "engine.inference.sleeping.Sleeping"
+        )
         flags += ["--middleware", middleware]
         flags += ["--enable-sleep-mode"] if arguments.sleep_level > 0 else []
     if on_cpu():

@@ -95,7 +95,9 @@ def is_answer(reply: bytes) -> bool:
         parsed = json.loads(reply)
     except (ValueError, RecursionError):
         return False
-    return isinstance(parsed, dict) and ("result" in parsed or "error" in parsed)
+    if not isinstance(parsed, dict):
+        return False
+    return isinstance(parsed["error"], str) if "error" in parsed else "result" in parsed
 
 
 def read_in_time(pipe: int) -> bytes | None:

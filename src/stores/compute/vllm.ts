@@ -81,7 +81,7 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   }
 }
 
-/** Wire: paths of `engine/src/engine/sleeping.py`. */
+/** Wire: paths of `engine/src/engine/inference/sleeping.py`. */
 function sleepOf(memory: SleepMemory): Sleep<Endpoint> {
   async function ask(endpoint: Endpoint, path: string, signal: AbortSignal): Promise<void> {
     const { statusCode, body } = await postJson(endpoint, path, '{}', signal)

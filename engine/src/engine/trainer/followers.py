@@ -9,13 +9,15 @@ import os
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from pydantic import BaseModel
 
-from engine.ranks import ALONE, Ranks, join, open_store
+from engine.problem import one_line
+from engine.trainer.ranks import ALONE, Ranks, join, open_store
 
 FAILED = {"request_failed", "job_failed"}
 LAST = FAILED | {"adapter_merged", "asleep", "awake", "checkpoint_saved", "job_cancelled"}
@@ -66,14 +68,20 @@ class Followers:
                 process.stdin.flush()
         try:
             yield
-        finally:
-            self._wait()
+        except BaseException as error:
+            self._wait(error)
+            raise
+        self._wait()
 
-    def _wait(self) -> None:
+    def _wait(self, error: BaseException | None = None) -> None:
         with self._changed:
             self._ended += 1
-            if not self._changed.wait_for(lambda: not self._working, APART_S_MAX):
-                self._end(f"process {min(self._working)} did not end a request that process 0 has ended")
+            if self._changed.wait_for(lambda: not self._working, APART_S_MAX):
+                return
+        if error is not None:
+            traceback.print_exception(error)
+            self._end(f"process 0 failed alone: {type(error).__name__}: {one_line(error)}")
+        self._end(f"process {min(self._working)} did not end a request that process 0 has ended")
 
     def _watch(self, rank: int, process: "subprocess.Popen[str]") -> None:
         assert process.stdout is not None

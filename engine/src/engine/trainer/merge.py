@@ -22,12 +22,12 @@ from torch import Tensor
 from transformers.utils.hub import cached_file  # pyright: ignore[reportUnknownVariableType]
 
 from engine.beat import Beat, CountedBeat, no_beat
-from engine.chat import encode
-from engine.errors import Problem
-from engine.four_bits import layers_in_four_bits
-from engine.model import BaseModel, adapter, partial_of, written_aside
-from engine.packing import padded
-from engine.ranks import Ranks
+from engine.trainer.chat import encode
+from engine.trainer.errors import Problem
+from engine.trainer.four_bits import layers_in_four_bits
+from engine.trainer.model import BaseModel, adapter, partial_of, written_aside
+from engine.trainer.packing import padded
+from engine.trainer.ranks import Ranks
 
 SAMPLES = [
     "What is 17 + 25?",

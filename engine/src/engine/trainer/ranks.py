@@ -23,9 +23,9 @@ from torch.distributed import TCPStore  # pyright: ignore[reportPrivateImportUsa
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
-from engine.errors import Problem
-from engine.layers import layers_of
-from engine.packing import Batch, Row
+from engine.trainer.errors import Problem
+from engine.trainer.layers import layers_of
+from engine.trainer.packing import Batch, Row
 
 # A rank that dies ends the others, and the server ends a job that shows no progress, so nothing else may time out: the
 # others wait for rank 0 while it writes a merged model.

@@ -8,11 +8,11 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from engine.chat import Sequence
 from engine.contract import RlConfig
-from engine.errors import InputProblem, at
-from engine.sampled import sequences_of
-from engine.turns import SampledTurn, trained_turns
+from engine.trainer.chat import Sequence
+from engine.trainer.errors import InputProblem, at
+from engine.trainer.sampled import sequences_of
+from engine.trainer.turns import SampledTurn, trained_turns
 
 Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.chat import Sequence, Turn
+from engine.trainer.chat import Sequence, Turn
 
 # Tokens that run at once, padding included: enough for the matrix products, and few enough that memory does not grow
 # with the row and that a slow machine is not silent for long. A longer sequence runs alone. On a GPU it

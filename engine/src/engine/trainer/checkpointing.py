@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 
 from engine.memory import GIB, Shape, layer_bytes
-from engine.packing import BATCH_TOKENS
+from engine.trainer.packing import BATCH_TOKENS
 
 Checkpointing = Literal["auto", "on", "off"]
 

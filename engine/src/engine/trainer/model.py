@@ -23,15 +23,15 @@ from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnkn
 from torch import Tensor
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from engine import four_bits, low_rank
-from engine.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
-from engine.checkpointing import Checkpointing, batch_tokens, checkpoint_from
 from engine.contract import LoraSpec
-from engine.errors import Problem, is_out_of_memory
-from engine.four_bits import Quantization
-from engine.layers import Keep
 from engine.problem import one_line
-from engine.ranks import ALONE, Ranks
+from engine.trainer import four_bits, low_rank
+from engine.trainer.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
+from engine.trainer.checkpointing import Checkpointing, batch_tokens, checkpoint_from
+from engine.trainer.errors import Problem, is_out_of_memory
+from engine.trainer.four_bits import Quantization
+from engine.trainer.layers import Keep
+from engine.trainer.ranks import ALONE, Ranks
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 # Any text can be written in bytes. Where its file is missing, a tokenizer loads all the same and knows next to none.

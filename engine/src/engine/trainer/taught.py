@@ -7,11 +7,11 @@ from typing import Any, Literal, cast
 
 from transformers import PreTrainedTokenizerBase
 
-from engine.chat import Sequence, is_choice
-from engine.errors import at
-from engine.sampled import sequences_of
 from engine.template import rendered, template_of, tools_as_printed
-from engine.turns import CLOSED, messages_of, require_calls, trained_turns
+from engine.trainer.chat import Sequence, is_choice
+from engine.trainer.errors import at
+from engine.trainer.sampled import sequences_of
+from engine.trainer.turns import CLOSED, messages_of, require_calls, trained_turns
 
 Json = dict[str, Any]
 AssistantTurns = Literal["all", "last"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from engine.chat import Sequence, append
-from engine.turns import SampledTurn
+from engine.trainer.chat import Sequence, append
+from engine.trainer.turns import SampledTurn
 
 
 def sequences_of(histories: Iterable[list[SampledTurn]]) -> list[Sequence]:

@@ -16,15 +16,15 @@ import torch
 from peft import PeftModel
 from torch import nn
 
-from engine import metrics, state
 from engine.beat import BEAT_S
 from engine.contract import RlJob, SftJob
-from engine.errors import Problem
-from engine.messages import Report
-from engine.metrics import Metrics
-from engine.model import BaseModel, adapter, save_weights, written_aside
-from engine.packing import Row, to_row
-from engine.policy import predict
+from engine.trainer import metrics, state
+from engine.trainer.errors import Problem
+from engine.trainer.messages import Report
+from engine.trainer.metrics import Metrics
+from engine.trainer.model import BaseModel, adapter, save_weights, written_aside
+from engine.trainer.packing import Row, to_row
+from engine.trainer.policy import predict
 
 # Of AdamW, for RL and SFT alike; as the reference trainer has them (docs/rl-quirks.md).
 BETAS = (0.9, 0.99)

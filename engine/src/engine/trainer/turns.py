@@ -14,7 +14,8 @@ from typing import Any, cast
 from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
-from engine.chat import (
+from engine.template import reasoning_of, rendered, texts_of
+from engine.trainer.chat import (
     Turn,
     as_message,
     encode,
@@ -25,8 +26,7 @@ from engine.chat import (
     sampled_ids,
     turn_of,
 )
-from engine.errors import at
-from engine.template import reasoning_of, rendered, texts_of
+from engine.trainer.errors import at
 
 Json = dict[str, Any]
 MARKER = "\ue000turn\ue001"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import torch
 from transformers import AutoConfig, BitsAndBytesConfig
 
-from engine.errors import Problem
 from engine.memory import EXPERTS
+from engine.trainer.errors import Problem
 
 if TYPE_CHECKING:
     from bitsandbytes.nn.modules import Linear4bit

@@ -12,7 +12,7 @@ import signal
 import time
 from typing import Any
 
-from engine.sleeping import LEVEL_VARIABLE, App, Scope, answer_empty, has_key
+from engine.inference.sleeping import LEVEL_VARIABLE, App, Scope, answer_empty, has_key
 
 IDLE_VARIABLE = "HEDDLE_SLEEP_AFTER_S"  # of vLLM: seconds without a request
 

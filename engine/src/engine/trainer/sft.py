@@ -18,16 +18,16 @@ from typing import Any, cast
 import torch
 
 from engine.beat import Beat
-from engine.chat import Sequence
 from engine.contract import SftConfig, SftJob
-from engine.errors import Problem, at
-from engine.messages import Report
-from engine.metrics import Metrics
-from engine.model import BaseModel
-from engine.packing import to_row
-from engine.policy import predict
-from engine.taught import AssistantTurns, tokenize_taught
-from engine.training import PublishState, Training, not_published, require_finite, training
+from engine.trainer.chat import Sequence
+from engine.trainer.errors import Problem, at
+from engine.trainer.messages import Report
+from engine.trainer.metrics import Metrics
+from engine.trainer.model import BaseModel
+from engine.trainer.packing import to_row
+from engine.trainer.policy import predict
+from engine.trainer.taught import AssistantTurns, tokenize_taught
+from engine.trainer.training import PublishState, Training, not_published, require_finite, training
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from transformers import PreTrainedTokenizerBase
 
-from engine.errors import InputProblem, at
+from engine.trainer.errors import InputProblem, at
 
 Json = dict[str, Any]
 

@@ -13,13 +13,13 @@ import torch
 from peft import PeftModel
 from torch import Tensor
 
-from engine import layers, loss
-from engine.architecture import after_prefix, body_of, head, text_config
 from engine.beat import Beat, no_beat
-from engine.layers import Keep, run_keeping
 from engine.memory import LOGITS_MAX
-from engine.packing import Batch, Row
-from engine.ranks import ALONE, Ranks
+from engine.trainer import layers, loss
+from engine.trainer.architecture import after_prefix, body_of, head, text_config
+from engine.trainer.layers import Keep, run_keeping
+from engine.trainer.packing import Batch, Row
+from engine.trainer.ranks import ALONE, Ranks
 
 
 def predict(model: PeftModel, batch: Batch, keep: Keep = "all") -> tuple[Tensor, Tensor]:

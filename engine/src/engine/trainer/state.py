@@ -23,10 +23,10 @@ from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnkn
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map_only  # pyright: ignore[reportUnknownVariableType]
 
-from engine.four_bits import Quantization
-from engine.metrics import Metrics
-from engine.model import ADAPTER_FILES, load_weights, state_of
 from engine.problem import Problem
+from engine.trainer.four_bits import Quantization
+from engine.trainer.metrics import Metrics
+from engine.trainer.model import ADAPTER_FILES, load_weights, state_of
 
 TRAINING_FILES = ("optimizer.safetensors", "trainer_state.json")
 PROGRESS_FILE = "progress.pt"

@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from engine import layers
-from engine.errors import InputProblem, Problem
-from engine.layers import Keep
-from engine.packing import Prefix
 from engine.problem import one_line
+from engine.trainer import layers
+from engine.trainer.errors import InputProblem, Problem
+from engine.trainer.layers import Keep
+from engine.trainer.packing import Prefix
 
 # Nats. The same operations on the same numbers: any difference is another operation, in any precision.
 HEAD_GAP_MAX = 1e-4

@@ -16,7 +16,7 @@ from vllm.renderers.hf import HfRenderer
 from vllm.renderers.params import ChatParams
 from vllm.renderers.registry import RENDERER_REGISTRY
 
-from engine.fork import Fork, ForkFailed, NoFork
+from engine.inference.fork import Fork, ForkFailed, NoFork
 from engine.template import TOKENIZER_ARGUMENTS
 
 SECONDS_MAX = 2.0  # real templates take milliseconds, also on a machine that trains meanwhile

@@ -23,15 +23,15 @@ import torch
 from peft import PeftModel
 from torch import Tensor
 
-from engine import data, loss, packing, policy
 from engine.beat import Beat
 from engine.contract import RlConfig, RlJob
-from engine.messages import Report
-from engine.metrics import Metrics
-from engine.model import BaseModel, changes_nothing, lent_weights
-from engine.on_policy import Measured, health
-from engine.packing import Row
-from engine.training import PublishState, Training, not_published, require_finite, training
+from engine.trainer import data, loss, packing, policy
+from engine.trainer.messages import Report
+from engine.trainer.metrics import Metrics
+from engine.trainer.model import BaseModel, changes_nothing, lent_weights
+from engine.trainer.on_policy import Measured, health
+from engine.trainer.packing import Row
+from engine.trainer.training import PublishState, Training, not_published, require_finite, training
 
 # As the reference trainer has them for RL (docs/rl-quirks.md).
 WEIGHT_DECAY = 0.1

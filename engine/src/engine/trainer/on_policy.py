@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.metrics import Metrics
-from engine.packing import Row
+from engine.trainer.metrics import Metrics
+from engine.trainer.packing import Row
 
 # A grammar that leaves one token lets vLLM report log 1 = 0 for it, whatever the policy thinks of that token.
 FORCED_BELOW = -1e-3

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from engine import base_on_device, rl, sft
 from engine.contract import (
     AdapterCreated,
     AdapterMerged,
@@ -18,11 +17,12 @@ from engine.contract import (
     Sleep,
     Wake,
 )
-from engine.errors import InputProblem, Problem, explain
-from engine.followers import Followers
-from engine.merge import merge_adapter
-from engine.messages import Cancelled, Inbox, Outbox, Phase, Report, heartbeat
-from engine.model import BaseModel, create_adapter
+from engine.trainer import base_on_device, rl, sft
+from engine.trainer.errors import InputProblem, Problem, explain
+from engine.trainer.followers import Followers
+from engine.trainer.merge import merge_adapter
+from engine.trainer.messages import Cancelled, Inbox, Outbox, Phase, Report, heartbeat
+from engine.trainer.model import BaseModel, create_adapter
 from engine.workspace import Workspace, on_this_machine
 
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from engine.four_bits import layers_in_four_bits
-from engine.model import BaseModel
+from engine.trainer.four_bits import layers_in_four_bits
+from engine.trainer.model import BaseModel
 
 
 def leave(base: BaseModel) -> None:
