@@ -12,7 +12,7 @@ import { showProgress } from '../scripts/progress.ts'
 import { writeResults } from './results-file.ts'
 import { median, percentile } from './statistics.ts'
 import { importCalls, msOf } from './traces/measure.ts'
-import { coreShare, diskBytes, peakMib, rssMib } from './traces/process-cost.ts'
+import { coreShare, diskBytes, heldMib, watchMemory } from './traces/process-cost.ts'
 import { type Question, questions, within } from './traces/questions.ts'
 import { type BenchServer, startServer } from './traces/servers.ts'
 import { jsonOf, openTarget, type Target } from './traces/target.ts'
@@ -24,7 +24,7 @@ interface Portion {
   calls: number
   perSecond: number
   diskBytes: number
-  peakMib: number | undefined
+  peakMib: number
 }
 
 /** Milliseconds of one question: each time another one like it. */
@@ -50,7 +50,7 @@ interface Standing {
   /** From the start of the process over the full folder to the first answer. */
   startMs: number
   questions: Record<string, Asked>
-  readPeakMib: number | undefined
+  readPeakMib: number
 }
 
 type Results = Partial<Growth> & Standing
@@ -99,9 +99,10 @@ async function askAgain(folder: string, calls: number): Promise<Standing> {
   forgetFiles()
   const server = await startServer('Heddle', folder)
   try {
-    const idle = { idleMib: rssMib(server.pid), idleShare: await coreShare(server.pid, IDLE_MS) }
+    const idle = { idleMib: heldMib(server.pid), idleShare: await coreShare(server.pid, IDLE_MS) }
+    using memory = watchMemory(server.pid)
     const questions = await ask(server, calls)
-    return { startMs: server.startMs, ...idle, questions, readPeakMib: peakMib(server.pid) }
+    return { startMs: server.startMs, ...idle, questions, readPeakMib: memory.takePeakMib() }
   } finally {
     await server.kill()
   }
@@ -111,6 +112,7 @@ async function askAgain(folder: string, calls: number): Promise<Standing> {
 async function grow(folder: string, calls: number): Promise<Growth> {
   const server = await startServer('Heddle', folder)
   try {
+    using memory = watchMemory(server.pid)
     const portions: Portion[] = []
     const portion = calls / PORTIONS
     let sentBytes = 0
@@ -121,7 +123,7 @@ async function grow(folder: string, calls: number): Promise<Growth> {
         calls: first + portion,
         perSecond: taken.acknowledgedPerSecond,
         diskBytes: diskBytes(folder),
-        peakMib: peakMib(server.pid),
+        peakMib: memory.takePeakMib(),
       })
       process.stdout.write(`${JSON.stringify(portions.at(-1))}\n`)
     }
@@ -223,7 +225,7 @@ function show(results: Results): void {
   const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
   const lines = portions.map(
     ({ calls, perSecond, diskBytes: bytes, peakMib: peak }) =>
-      `${calls} calls: ${Math.round(perSecond)}/s (${(perSecond / first).toFixed(2)} of the first), ${mib(bytes)} on disk, memory at most ${Math.round(peak ?? Number.NaN)} MiB`,
+      `${calls} calls: ${Math.round(perSecond)}/s (${(perSecond / first).toFixed(2)} of the first), ${mib(bytes)} on disk, memory at most ${Math.round(peak)} MiB`,
   )
   if (mergingMs !== undefined && settledDiskBytes !== undefined && sentBytes !== undefined)
     lines.push(
@@ -231,7 +233,7 @@ function show(results: Results): void {
     )
   lines.push(
     `start over the full folder: ${Math.round(results.startMs)} ms; idle ${Math.round(results.idleMib)} MiB, ${(100 * (results.idleShare ?? Number.NaN)).toFixed(2)} % of a core`,
-    `memory after all questions: at most ${Math.round(results.readPeakMib ?? Number.NaN)} MiB`,
+    `memory after all questions: at most ${Math.round(results.readPeakMib)} MiB`,
     '| question | cold ms | warm p50 | warm p95 |',
     '|---|---|---|---|',
     ...Object.entries(results.questions).map(

@@ -14,7 +14,7 @@ import type { GoodOutcome, GoodTask } from './soak/good-clients.ts'
 import type { Answers, HostileTask } from './soak/hostile.ts'
 import { pause, startAgain } from './soak/restarts.ts'
 import { percentile } from './statistics.ts'
-import { rssMib } from './traces/process-cost.ts'
+import { heldMib } from './traces/process-cost.ts'
 
 /** Tells the processes of the clients that a server is up or down, or to start. */
 type TellAll = (task: { kind: 'up'; url: string } | { kind: 'down' | 'start' }) => Promise<unknown>
@@ -88,12 +88,12 @@ async function main(): Promise<void> {
     await pause(ms * WARM_UP)
     await hostile.tell({ kind: 'stop' })
     await pause(SETTLE_MS)
-    const before = rssMib(server.pid)
+    const before = heldMib(server.pid)
     await hostile.tell({ kind: 'start' })
     await pause(Math.max(ms * WARM_UP, end - performance.now()))
     const answers = await hostile.tell({ kind: 'stop' })
     await pause(SETTLE_MS)
-    const after = rssMib(server.pid)
+    const after = heldMib(server.pid)
     await good.tell({ kind: 'stop' })
     await down(server, tellAll, loop)
     server = await up(folder, tellAll, loop)

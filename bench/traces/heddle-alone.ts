@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { median } from '../statistics.ts'
 import { askAll, type Imported, importCalls, medianMs, msOf, type Times } from './measure.ts'
-import { coreShare, diskBytes, forgetPeak, peakMib } from './process-cost.ts'
+import { coreShare, diskBytes, watchMemory } from './process-cost.ts'
 import { type BenchServer, startServer } from './servers.ts'
 import { openTarget, type Target, type TargetRequest } from './target.ts'
 import { WIRES } from './wires.ts'
@@ -22,8 +22,8 @@ export interface Costs {
 /** One project with many calls. Peaks are undefined where they cannot be measured. */
 export interface Size extends Times, Costs {
   calls: number
-  importPeakMib: number | undefined
-  readPeakMib: number | undefined
+  importPeakMib: number
+  readPeakMib: number
   taken: Imported
 }
 
@@ -56,15 +56,15 @@ export async function measureSize(calls: number): Promise<Size> {
   const server = await startServer('Heddle')
   try {
     const wire = WIRES.complete
+    using memory = watchMemory(server.pid)
     const taken = await importCalls(server, wire, { calls })
-    const importPeakMib = peakMib(server.pid)
-    forgetPeak(server.pid)
+    const importPeakMib = memory.takePeakMib()
     const asked = await askAll(server, wire.questions(taken.asked, calls, {}))
     return {
       calls,
       ...asked,
       importPeakMib,
-      readPeakMib: peakMib(server.pid),
+      readPeakMib: memory.takePeakMib(),
       ...(await costs(server, taken)),
       taken,
     }

@@ -178,12 +178,8 @@ export function growth([small, large]: readonly Size[]): Table {
 export function alone(sizes: readonly Size[], longTraces: readonly LongTrace[]): Table {
   const rows = sizes.flatMap(({ calls, taken, importPeakMib, readPeakMib, ...cost }) => [
     [`${calls} calls: calls/s`, whole(taken.visiblePerSecond), '', ''],
-    ...(importPeakMib === undefined || readPeakMib === undefined
-      ? []
-      : [
-          [`${calls} calls: most memory of the import, MiB`, whole(importPeakMib), '', ''],
-          [`${calls} calls: most memory of the questions, MiB`, whole(readPeakMib), '', ''],
-        ]),
+    [`${calls} calls: most memory of the import, MiB`, whole(importPeakMib), '', ''],
+    [`${calls} calls: most memory of the questions, MiB`, whole(readPeakMib), '', ''],
     ...costRows(`${calls} calls`, cost),
   ])
   for (const { calls, bytes, heddleMs, otherMs, bareMs } of longTraces) {
