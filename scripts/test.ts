@@ -6,7 +6,7 @@
  *   node scripts/run.mjs test LAYER PART …     (of any layer but check: the files whose names have one of these parts)
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -118,6 +118,9 @@ const SPARE: readonly string[] = ['engine', 'differential', 'check']
 
 const LANES = 2
 
+/** A program that ends may still write while its folder is removed. */
+const REMOVAL_RETRIES = 5
+
 /** Of each failure in the closing lines. The whole output may be long, and its start may be lost where it is kept. */
 const REASON_CHARS_MAX = 1000
 
@@ -146,11 +149,15 @@ async function main(): Promise<void> {
   }
   const layers = [...plan.stages.flat(), ...plan.spare]
   await setUp([...new Set(layers.flatMap(([, { needs }]) => needs))])
-  const reports = mkdtempSync(join(tmpdir(), 'heddle-reports-'))
+  const folder = mkdtempSync(join(tmpdir(), 'heddle-tests-'))
+  const reports = join(folder, 'reports')
+  mkdirSync(reports)
+  // Of the tests and all that they start, killed programs and libraries included, which remove nothing.
+  process.env.TMPDIR = folder
   try {
     report(await runPlan(plan, { files, reports }))
   } finally {
-    rmSync(reports, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: REMOVAL_RETRIES })
   }
 }
 
