@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ManifestEntry, parseManifest, type StoredFiles } from '../checkpoint-files/checkpoint-files.ts'
+import type { BestRule } from './best-step-wire.ts'
 import type { CheckpointRow } from './queries.ts'
 
 const Metrics = z.record(z.string(), z.number())
@@ -15,13 +16,11 @@ export interface StoredCheckpoint extends StoredFiles {
 }
 
 /** The columns of a model that checkpoints need. */
-export interface ModelOfCheckpoints {
+export interface ModelOfCheckpoints extends BestRule {
   id: string
   entity: string
   project: string
   name: string
-  best_metric: string
-  best_mode: 'max' | 'min'
   created_by: string
 }
 
@@ -37,6 +36,6 @@ export function mergedOf(row: CheckpointRow): Merged | null {
   return row.merged === null ? null : Merged.parse(JSON.parse(row.merged))
 }
 
-export function metricsOf(row: CheckpointRow): Record<string, number> {
+export function metricsOf(row: Pick<CheckpointRow, 'metrics'>): Record<string, number> {
   return Metrics.parse(JSON.parse(row.metrics))
 }

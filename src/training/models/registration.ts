@@ -3,9 +3,10 @@ import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { nowIso } from '../../time.ts'
 import { loraOf } from '../base-models/lora-wire.ts'
+import { BEST_METRIC_DEFAULT } from '../checkpoints/best-step-wire.ts'
 import type { ModelName, ModelRow } from '../model-registry/model-row.ts'
 import type { ModelsDeps } from './deps.ts'
-import { BEST_METRIC_DEFAULT, type ModelCreateReq } from './wire.ts'
+import type { ModelCreateReq } from './wire.ts'
 
 /** Registering waits this long for an engine that is starting: clients wait 600 s, and do not retry a POST. */
 const REGISTER_MS_MAX = 300_000

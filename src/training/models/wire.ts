@@ -12,9 +12,6 @@ const Name = z
   .refine((name) => !/\p{Cc}/u.test(name), NAME_RULE)
   .refine(isWellFormed, HALF_CHARACTER)
 
-/** Wire: the metric by which clients choose their best checkpoint by default. */
-export const BEST_METRIC_DEFAULT = 'val/reward'
-
 /** Wire: clients send `entity: null` for the entity of their key. `lora` and `best_…` are ours. */
 export const ModelCreateReq = z.object({
   entity: Name.nullish(),

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Columns2, MessageSquare } from 'lucide-react'
 import { useCallback } from 'react'
+import { findBest } from '../../../src/training/checkpoints/best-step-wire.ts'
 import { stepName } from '../../api/model-names.ts'
 import {
   type Checkpoint,
@@ -28,7 +29,7 @@ import { ModelMenu } from './model-menu.tsx'
 import { Rollouts } from './rollouts/rollouts.tsx'
 import { RunCurves } from './run-curves.tsx'
 import type { ChangeModel } from './search.ts'
-import { bestStep, stepsOf } from './steps.ts'
+import { stepsOf } from './steps.ts'
 import { StepsTable } from './steps-table.tsx'
 
 const route = getRouteApi('/$entity/$project/training/$model')
@@ -194,7 +195,7 @@ function ModelActions({ model, checkpoints }: ActionsProps) {
 }
 
 function Facts({ model, checkpoints }: ActionsProps) {
-  const best = bestStep(model, checkpoints)
+  const best = findBest(model, checkpoints)
   return (
     <dl className="tabular flex min-h-8 shrink-0 flex-wrap items-center gap-x-5 gap-y-1 px-4 py-1.5 text-xs max-md:px-3">
       <Fact name="Base">
@@ -202,9 +203,7 @@ function Facts({ model, checkpoints }: ActionsProps) {
       </Fact>
       <Fact name="Last step">{checkpoints.at(-1)?.step ?? '–'}</Fact>
       <Fact name="Best">
-        {best === undefined
-          ? '–'
-          : `step ${best.checkpoint.step}, ${best.metric} ${formatNumber(best.value)}`}
+        {best === undefined ? '–' : `step ${best.step.step}, ${best.metric} ${formatNumber(best.value)}`}
       </Fact>
       <Fact name="LoRA">
         rank {model.lora.rank}, alpha {model.lora.alpha}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { findBest, REWARD } from '../../../src/training/checkpoints/best-step-wire.ts'
 import { checkpointsQuery, type Job, type Model } from '../../api/training.ts'
 import { Sparkline } from '../../components/bars.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
@@ -7,7 +8,6 @@ import { formatNumber, MISSING } from '../../components/format.ts'
 import { Skeleton } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { JobState } from './job-state.tsx'
-import { bestStep, REWARD } from './steps.ts'
 
 /** One model of the list. */
 export interface ModelRow {
@@ -28,11 +28,11 @@ function LastStep({ row }: { row: ModelRow }) {
 
 function Best({ row }: { row: ModelRow }) {
   const { data } = useSteps(row)
-  const best = data && bestStep(row.model, data)
+  const best = data && findBest(row.model, data)
   if (best === undefined) return <span className="text-muted">{MISSING}</span>
   return (
     <span title={`The best ${best.metric} of all steps`}>
-      <span className="text-strong">step {best.checkpoint.step}</span>{' '}
+      <span className="text-strong">step {best.step.step}</span>{' '}
       <span className="text-muted">
         {best.metric} {formatNumber(best.value)}
       </span>

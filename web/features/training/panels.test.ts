@@ -1,34 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Checkpoint } from '../../api/training.ts'
 import { panelsOf } from './panels.ts'
-import { bestStep, stepsOf } from './steps.ts'
+import { stepsOf } from './steps.ts'
 
 function checkpoint(step: number, metrics: Record<string, number>): Checkpoint {
   const created_at = '2026-01-01T00:00:00Z'
   return { id: String(step), step, metrics, tags: [], job_id: null, dataset_ref: null, created_at }
 }
-
-describe('bestStep', () => {
-  const steps = [
-    checkpoint(0, {}),
-    checkpoint(1, { reward: 0.5, 'val/loss': 3 }),
-    checkpoint(2, { reward: 0.4, 'val/loss': 2 }),
-  ]
-
-  it('is chosen by the metric of the model, in its direction', () => {
-    const best = bestStep({ best_metric: 'val/loss', best_mode: 'min' }, steps)
-    expect(best).toMatchObject({ metric: 'val/loss', value: 2, checkpoint: { step: 2 } })
-  })
-
-  it('is chosen by the reward where no step has that metric', () => {
-    const best = bestStep({ best_metric: 'val/reward', best_mode: 'max' }, steps)
-    expect(best).toMatchObject({ metric: 'reward', value: 0.5, checkpoint: { step: 1 } })
-  })
-
-  it('is none where nothing was measured', () => {
-    expect(bestStep({ best_metric: 'val/reward', best_mode: 'max' }, [checkpoint(0, {})])).toBeUndefined()
-  })
-})
 
 describe('stepsOf', () => {
   it('ends with the means of what is being trained', () => {

@@ -1,7 +1,8 @@
+import { REWARD } from '../../../src/training/checkpoints/best-step-wire.ts'
 import { ON_POLICY_MAX } from '../../../src/training/jobs/on-policy-wire.ts'
 import type { Line } from '../../components/chart/line.ts'
 import { formatShare } from '../../components/format.ts'
-import { REWARD, type Step } from './steps.ts'
+import type { Step } from './steps.ts'
 
 type Format = (value: number | null | undefined) => string
 

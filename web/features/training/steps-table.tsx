@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { findBest } from '../../../src/training/checkpoints/best-step-wire.ts'
 import {
   type Checkpoint,
   checkpointQuery,
@@ -18,7 +19,6 @@ import { Time } from '../../components/time.tsx'
 import { notify } from '../../components/toast.ts'
 import type { ChangeModel, ModelSearch } from './search.ts'
 import { StepPanel } from './step-panel.tsx'
-import { bestStep } from './steps.ts'
 
 interface StepRow {
   checkpoint: Checkpoint
@@ -90,7 +90,7 @@ export function StepsTable({ model, checkpoints, isPending, search, change }: St
   const [doomed, setDoomed] = useState<number>()
   const queries = useQueryClient()
   const columns = useMemo(() => columnsFor(checkpoints), [checkpoints])
-  const best = bestStep(model, checkpoints)?.checkpoint.step
+  const best = findBest(model, checkpoints)?.step.step
   const rows = checkpoints
     .map((checkpoint): StepRow => ({ checkpoint, model, isBest: checkpoint.step === best }))
     .reverse()

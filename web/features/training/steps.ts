@@ -1,35 +1,10 @@
-import type { Checkpoint, JobEvent, Model } from '../../api/training.ts'
+import type { Checkpoint, JobEvent } from '../../api/training.ts'
 
 /** A step with its metrics; one that is being trained has no id yet. */
 export interface Step {
   step: number
   metrics: Readonly<Record<string, number>>
   isProvisional: boolean
-}
-
-/** The metric that every trained step has, whatever a model's own best metric is. */
-export const REWARD = 'reward'
-
-/**
- * The step that is best by the model's metric. A model whose steps have no such metric is judged by the reward of the
- * trajectories that each was trained on.
- */
-export function bestStep(
-  model: Pick<Model, 'best_metric' | 'best_mode'>,
-  checkpoints: readonly Checkpoint[],
-): { checkpoint: Checkpoint; metric: string; value: number } | undefined {
-  const metric = checkpoints.some(({ metrics }) => metrics[model.best_metric] !== undefined)
-    ? model.best_metric
-    : REWARD
-  const sign = metric === model.best_metric && model.best_mode === 'min' ? -1 : 1
-  let best: { checkpoint: Checkpoint; metric: string; value: number } | undefined
-  for (const checkpoint of checkpoints) {
-    const value = checkpoint.metrics[metric]
-    // The later one of equals, as the server chooses.
-    if (value !== undefined && (best === undefined || (value - best.value) * sign >= 0))
-      best = { checkpoint, metric, value }
-  }
-  return best
 }
 
 /** Steps for curves: finished ones, and the one in training with the means of its steps so far. */
