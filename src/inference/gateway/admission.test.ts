@@ -60,6 +60,21 @@ describe('createAdmission', () => {
     enter({ key: 'a', entity: 'e', project: undefined })
   })
 
+  it('leaves nothing on other servers when a limit ends while requests run', () => {
+    const told = new Map<string, number>()
+    const gauge = { set: (name: string, count: number) => void told.set(name, count), elsewhere: () => 0 }
+    let key: Limits = { ...NONE, requestsMax: 3 }
+    const { enter } = createAdmission(
+      { key: () => key, project: () => NONE, entity: () => NONE },
+      { ...createSharedUse(NO_PEERS), gauge },
+    )
+    const places = [1, 2].map(() => enter({ key: 'a', entity: 'e', project: 'e/p' }))
+    expect(told).toEqual(new Map([['key:a', 2]]))
+    key = NONE
+    for (const place of places) place.leave(0)
+    expect(told).toEqual(new Map([['key:a', 0]]))
+  })
+
   it('429 for everybody when too much runs', () => {
     const { enter } = admissionOf({ key: NONE, project: NONE })
     for (let i = 0; i < 2048; i++) enter({ key: String(i), entity: 'e', project: undefined })

@@ -147,10 +147,14 @@ function createMeters(
 function createMeter(whose: string, limits: () => Limits, elsewhere: Elsewhere): Meter {
   const tokens = createTokenBucket(() => limits().tokensPerMinute)
   let running = 0
+  let toldRunning = 0
 
+  /** Other servers need the number under a limit alone; one that ends while requests run leaves nothing behind there. */
   function setRunning(count: number): void {
     running = count
-    if (limits().requestsMax !== Number.POSITIVE_INFINITY) elsewhere.setRunning(running)
+    const told = limits().requestsMax === Number.POSITIVE_INFINITY ? 0 : running
+    if (told !== toldRunning) elsewhere.setRunning(told)
+    toldRunning = told
   }
 
   return {
