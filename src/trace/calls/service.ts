@@ -81,9 +81,9 @@ export function createCalls(deps: CallsDeps): Calls {
 function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReader {
   const { traces } = deps
   const leafColumns = createLeafColumns({ ...deps, projectSize: createProjectSize(deps) })
-  const lists = createListReader(deps)
-  const idScan = createIdScan(deps)
   const tableSize = createTableSize(deps)
+  const lists = createListReader({ ...deps, tableSize })
+  const idScan = createIdScan(deps)
   const expansion = createExpansion(deps)
   const extras = createExtras({ ...deps, expansion })
 

@@ -3,6 +3,7 @@ import { type Fields, replyOf, useTestServer } from '../../../testing.ts'
 import { finishedCall, writeCalls } from '../../test-calls.ts'
 import { createListReader, type ListReader } from '../read/execute.ts'
 import { checkedPage, type List } from '../read/list.ts'
+import { createTableSize } from '../read/table-size.ts'
 import { parseLines } from '../render/parse-lines.ts'
 import { TRUNCATED_BYTES } from '../sql/truncated.ts'
 import * as queries from './queries.ts'
@@ -149,9 +150,11 @@ describe('a list by leaf columns is the same as by payloads', () => {
 
   beforeAll(async () => {
     project = server.newProject()
+    const { traces } = server.stores
     reader = createListReader({
-      traces: server.stores.traces,
+      traces,
       recent: { lines: () => undefined, line: () => undefined, hasMost: () => false },
+      tableSize: createTableSize({ traces }),
     })
     await command('SYSTEM STOP MERGES calls')
     await write()

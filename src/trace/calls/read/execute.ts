@@ -8,7 +8,7 @@ import { createIdScan, type FoundCalls } from './id-scan.ts'
 import { type List, shownCalls } from './list.ts'
 import { planRead, type Source, type Step } from './plan.ts'
 import * as queries from './queries.ts'
-import { createTableSize } from './table-size.ts'
+import type { TableSize } from './table-size.ts'
 import { createWindowBounds } from './window-bounds.ts'
 
 /** Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. */
@@ -49,10 +49,10 @@ export interface KnownLists extends KnownCalls {
 interface Deps {
   traces: TraceDb
   recent: KnownLists
+  tableSize: TableSize
 }
 
-export function createListReader({ traces, recent }: Deps): ListReader {
-  const tableSize = createTableSize({ traces })
+export function createListReader({ traces, recent, tableSize }: Deps): ListReader {
   const windowBounds = createWindowBounds({ traces })
   const idScan = createIdScan({ traces })
   const batches = createBatchReader({ traces, recent })

@@ -10,6 +10,7 @@ import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
 import { createListReader, type KnownLists } from '../read/execute.ts'
 import { checkedPage, type List } from '../read/list.ts'
 import { countCalls } from '../read/queries.ts'
+import { createTableSize } from '../read/table-size.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createRecentCalls, type RecentCalls } from './recent-calls.ts'
 
@@ -48,7 +49,7 @@ function listOf(project_id: string, fields: Partial<CallsStreamQueryReq> = {}): 
 /** The calls of a list, and whether memory answered it. */
 async function answerOf(recent: KnownLists, list: List) {
   const { traces } = server.stores
-  const reader = createListReader({ traces, recent })
+  const reader = createListReader({ traces, recent, tableSize: createTableSize({ traces }) })
   const pieces: Uint8Array[] = []
   for await (const piece of reader.lines(list)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
