@@ -1,9 +1,10 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { ApiKey, KeyCreateReq, KeyCreateRes } from '../../src/accounts/keys/wire.ts'
 import type { MeRes } from '../../src/accounts/sessions/wire.ts'
 import type { Member, Team } from '../../src/accounts/teams/wire.ts'
 import type { User, UserCreateReq, UserCreateRes } from '../../src/accounts/users/wire.ts'
 import { askJson } from './client.ts'
+import { pagesQuery } from './pages.ts'
 
 export type { ApiKey, KeyCreateReq, KeyCreateRes, Member, MeRes, Team, User, UserCreateRes }
 
@@ -23,42 +24,13 @@ export function roleIn(me: MeRes, entity: string): Member['role'] | undefined {
   return me.entities.find(({ name }) => name === entity)?.role
 }
 
-/** A list that comes in pages, by the cursor of the last item seen. */
-export interface ListPage<Item> {
-  data: Item[]
-  has_more: boolean
-}
-
-/** Items of one request, the most that the server gives. */
-const PAGE_ITEMS = '100'
-
-/** A list of accounts, page after page; `cursorOf` is what the server knows an item by. */
-export function pagesQuery<Item>(
-  name: string,
-  {
-    path,
-    query = {},
-    cursorOf,
-  }: { path: string; query?: Record<string, string>; cursorOf: (item: Item) => string },
-) {
-  return infiniteQueryOptions({
-    queryKey: ['accounts', name, query],
-    initialPageParam: '',
-    queryFn: ({ signal, pageParam }) => {
-      const after = pageParam === '' ? {} : { after: pageParam }
-      const params = new URLSearchParams({ ...query, limit: PAGE_ITEMS, ...after })
-      return askJson<ListPage<Item>>(`${BASE}/${path}?${params}`, { signal })
-    },
-    getNextPageParam: ({ data, has_more }) => {
-      const last = data.at(-1)
-      return has_more && last !== undefined ? cursorOf(last) : undefined
-    },
-    select: ({ pages }) => pages.flatMap(({ data }) => data),
-  })
-}
-
 export function keysQuery(user: string) {
-  return pagesQuery<ApiKey>('keys', { path: 'keys', query: { user }, cursorOf: ({ id }) => id })
+  return pagesQuery<ApiKey>({
+    key: ['accounts', 'keys'],
+    path: `${BASE}/keys`,
+    query: { user },
+    cursorOf: ({ id }) => id,
+  })
 }
 
 export function createKey(body: Partial<KeyCreateReq> & { name: string }): Promise<KeyCreateRes> {
@@ -70,7 +42,11 @@ export function revokeKey(id: string): Promise<unknown> {
 }
 
 /** Those that the person belongs to; for operators all. */
-export const teamsQuery = pagesQuery<Team>('teams', { path: 'teams', cursorOf: ({ name }) => name })
+export const teamsQuery = pagesQuery<Team>({
+  key: ['accounts', 'teams'],
+  path: `${BASE}/teams`,
+  cursorOf: ({ name }) => name,
+})
 
 export function createTeam(body: { name: string; admin?: string }): Promise<Team> {
   return askJson(`${BASE}/teams`, { body })
@@ -101,7 +77,11 @@ export function addServiceAccount(entity: string, name: string, role: Member['ro
   return askJson(teamPath(entity, 'service-accounts'), { body: { name, role } })
 }
 
-export const usersQuery = pagesQuery<User>('users', { path: 'users', cursorOf: ({ name }) => name })
+export const usersQuery = pagesQuery<User>({
+  key: ['accounts', 'users'],
+  path: `${BASE}/users`,
+  cursorOf: ({ name }) => name,
+})
 
 export function createUser(body: Partial<UserCreateReq> & { name: string }): Promise<UserCreateRes> {
   return askJson(`${BASE}/users`, { body })

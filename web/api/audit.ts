@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../src/accounts/audit/wire.ts'
-import { pagesQuery } from './accounts.ts'
 import { ask } from './client.ts'
+import { pagesQuery } from './pages.ts'
 
 export type { AuditEvent }
 
@@ -15,7 +15,12 @@ export interface AuditFilter {
 /** Events, the newest first. */
 export function auditQuery(filter: AuditFilter) {
   const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ''))
-  return pagesQuery<AuditEvent>('audit', { path: 'audit', query, cursorOf: ({ id }) => id })
+  return pagesQuery<AuditEvent>({
+    key: ['accounts', 'audit'],
+    path: '/v1/accounts/audit',
+    query,
+    cursorOf: ({ id }) => id,
+  })
 }
 
 /** All events of an entity or of the server, one JSON document a line. */

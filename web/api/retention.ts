@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Erasure } from '../../src/retention/erasures/wire.ts'
 import type { Retention } from '../../src/retention/settings/wire.ts'
-import { pagesQuery } from './accounts.ts'
 import { askJson } from './client.ts'
+import { pagesQuery } from './pages.ts'
 import { type ProjectName, projectId, projectPath } from './project.ts'
 
 export type { Erasure, Retention }
@@ -39,7 +39,11 @@ const RUNNING_MS = 2_000
 
 /** Receipts of erasures, the newest first; polled while one of them goes on. */
 export const erasuresQuery = {
-  ...pagesQuery<Erasure>('erasures', { path: 'erasures', cursorOf: ({ id }) => id }),
+  ...pagesQuery<Erasure>({
+    key: ['accounts', 'erasures'],
+    path: '/v1/accounts/erasures',
+    cursorOf: ({ id }) => id,
+  }),
   refetchInterval: ({ state }: { state: { data?: { pages: { data: Erasure[] }[] } | undefined } }) =>
     state.data?.pages.some(({ data }) => data.some(({ state }) => state === 'running')) ? RUNNING_MS : false,
 } as const

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { MetricsRes, RunItem, RunRes } from '../../src/tracking/runs/wire.ts'
 import { askJson } from './client.ts'
+import { pagesQuery } from './pages.ts'
 import { type ProjectName, projectId } from './project.ts'
 import { LIVE_MS } from './query-client.ts'
 
@@ -9,21 +10,18 @@ export type Run = z.output<typeof RunItem>
 export type RunAlert = z.output<typeof RunRes>['alerts'][number]
 type Metrics = z.output<typeof MetricsRes>
 
-/** Runs that a project's list shows, the newest. */
-const RUNS_MAX = 100
-
 /** Points of one curve: as many as one request gives. */
 const POINTS_MAX = 10_000
 
 /** Runs of a project (`wandb.init`), newest first. */
 export function runsQuery(name: ProjectName) {
-  const search = new URLSearchParams({ entity: name.entity, project: name.project, limit: String(RUNS_MAX) })
-  return queryOptions({
-    queryKey: ['runs', projectId(name)],
-    queryFn: async ({ signal }) =>
-      (await askJson<{ data: Run[] }>(`/v1/preview/runs?${search}`, { signal })).data,
-    refetchInterval: LIVE_MS,
+  const pages = pagesQuery<Run>({
+    key: ['runs', projectId(name), 'list'],
+    path: '/v1/preview/runs',
+    query: { entity: name.entity, project: name.project },
+    cursorOf: ({ id }) => id,
   })
+  return { ...pages, refetchInterval: LIVE_MS }
 }
 
 function runPath({ entity, project }: ProjectName, run: string): string {

@@ -6,11 +6,12 @@ import { type AuditEvent, auditFile, auditQuery } from '../../api/audit.ts'
 import { Button } from '../../components/button.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
 import { saveFile } from '../../components/save-file.ts'
+import { EmptyState } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { AuditFilters } from './audit-filters.tsx'
 import { EventPeek } from './event-peek.tsx'
-import { PagedTable } from './paged-table.tsx'
 import { ReadOnly, Section } from './parts/section.tsx'
 import { useChange } from './parts/use-change.ts'
 import { TeamSelect } from './team-select.tsx'
@@ -93,8 +94,9 @@ export function AuditTab({ me }: { me: MeRes }) {
       {mayRead ? (
         <PagedTable
           label="Audit events"
+          memory="settings.Audit events"
           what="The events"
-          empty={action === '' && actor === '' ? 'No events yet' : 'No events match'}
+          empty={<EmptyState title={action === '' && actor === '' ? 'No events yet' : 'No events match'} />}
           query={events}
           columns={COLUMNS}
           question={`${entity} ${action} ${actor}`}

@@ -4,9 +4,10 @@ import type { MeRes } from '../../api/accounts.ts'
 import { type Erasure, erasuresQuery } from '../../api/retention.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
+import { EmptyState } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
-import { PagedTable } from './paged-table.tsx'
 import { Section } from './parts/section.tsx'
 import { ReceiptPeek } from './receipt-peek.tsx'
 
@@ -50,8 +51,9 @@ export function ErasuresTab({ me }: { me: MeRes }) {
     >
       <PagedTable
         label="Receipts"
+        memory="settings.Receipts"
         what="The receipts"
-        empty="Nothing was erased yet"
+        empty={<EmptyState title="Nothing was erased yet" />}
         query={erasures}
         columns={COLUMNS}
         question=""

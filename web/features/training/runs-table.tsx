@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { exampleKey } from '../../api/key.ts'
-import type { ProjectName } from '../../api/project.ts'
+import { type ProjectName, projectId } from '../../api/project.ts'
 import { type Run, runsQuery } from '../../api/runs.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
-import { DataTable } from '../../components/data-table/data-table.tsx'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount } from '../../components/format.ts'
-import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
+import { PagedTable } from '../../components/paged-table.tsx'
+import { CodeBlock, EmptyState } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { RunState } from './run-state.tsx'
@@ -44,24 +44,20 @@ const COLUMNS: readonly TableColumn<Run>[] = [
   timeColumn({ id: 'created', title: 'Started', at: ({ created_at }) => created_at }),
 ]
 
-const SKELETON_ROWS = 12
-
 /** What clients log with `wandb.log`. */
 export function RunsTable({ name }: { name: ProjectName }) {
   const navigate = useNavigate()
-  const { data, error, refetch } = useQuery(runsQuery(name))
-  if (data === undefined && error !== null)
-    return <ErrorState title="Runs could not be loaded" error={error} onRetry={() => void refetch()} />
-  if (data?.length === 0) return <NoRuns {...name} />
+  const runs = useInfiniteQuery(runsQuery(name))
   return (
     <div className="flex h-full flex-col">
-      <DataTable
+      <PagedTable
         label="Runs"
         memory="runs"
+        what="Runs"
+        empty={<NoRuns {...name} />}
+        query={runs}
         columns={COLUMNS}
-        rowCount={data?.length ?? SKELETON_ROWS}
-        rowAt={(index) => data?.[index]}
-        rowId={({ id }) => id}
+        question={projectId(name)}
         onOpen={({ run }) =>
           void navigate({ to: '/$entity/$project/training', params: name, search: { view: 'runs', run } })
         }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Navigate } from '@tanstack/react-router'
 import { exampleKey } from '../../api/key.ts'
 import { runsQuery } from '../../api/runs.ts'
@@ -20,7 +20,7 @@ export function TrainingPage() {
   const { view, run, ...settings } = route.useSearch()
   const navigate = route.useNavigate()
   const models = useQuery(modelsQuery(name))
-  const runs = useQuery(runsQuery(name))
+  const runs = useInfiniteQuery(runsQuery(name))
   // A model's own run is a part of the model's page, and clients print its link.
   const owner = models.data?.find(({ run_id }) => run !== '' && run_id === run)
   if (owner !== undefined)
@@ -36,10 +36,15 @@ export function TrainingPage() {
         }
       />
     )
-  const counted = (label: string, count: number | undefined) => (
+  const counted = (label: string, count: number | undefined, hasMore = false) => (
     <>
       {label}{' '}
-      {count !== undefined && <span className="tabular text-2xs text-muted">{formatCount(count)}</span>}
+      {count !== undefined && (
+        <span className="tabular text-2xs text-muted">
+          {formatCount(count)}
+          {hasMore && '+'}
+        </span>
+      )}
     </>
   )
   return (
@@ -51,7 +56,11 @@ export function TrainingPage() {
         onChange={(next) => void navigate({ search: { view: next } })}
         tabs={[
           { value: 'models', label: counted('Models', models.data?.length), content: <Models /> },
-          { value: 'runs', label: counted('Runs', runs.data?.length), content: <RunsTable name={name} /> },
+          {
+            value: 'runs',
+            label: counted('Runs', runs.data?.length, runs.hasNextPage),
+            content: <RunsTable name={name} />,
+          },
         ]}
       />
     </Page>

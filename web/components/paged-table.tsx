@@ -1,19 +1,21 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useCallback } from 'react'
-import type { TableColumn } from '../../components/data-table/column.ts'
-import { DataTable } from '../../components/data-table/data-table.tsx'
-import { EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
+import type { TableColumn } from './data-table/column.ts'
+import { DataTable } from './data-table/data-table.tsx'
+import { ErrorState, StaleBanner } from './states.tsx'
 
 interface PagedTableProps<Row> {
   label: string
+  /** The name under which the widths of its columns are kept. */
+  memory: string
   /** Such as `The events`. */
   what: string
-  empty: string
+  empty: ReactNode
   query: UseInfiniteQueryResult<Row[]>
   columns: readonly TableColumn<Row>[]
   /** What the rows depend on. */
   question: string
-  openId: string
+  openId?: string
   onOpen: (row: Row) => void
   narrow: (row: Row) => ReactNode
 }
@@ -22,7 +24,7 @@ const SKELETON_ROWS = 8
 
 /** A long list whose further pages are loaded when its end comes into view. */
 export function PagedTable<Row extends { id: string }>(props: PagedTableProps<Row>) {
-  const { label, what, empty, query, ...table } = props
+  const { what, empty, query, ...table } = props
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query
   const loaded = data?.length ?? 0
   const onRange = useCallback(
@@ -33,13 +35,11 @@ export function PagedTable<Row extends { id: string }>(props: PagedTableProps<Ro
   )
   if (data === undefined && error !== null)
     return <ErrorState title={`${what} could not be loaded`} error={error} onRetry={() => void refetch()} />
-  if (data?.length === 0) return <EmptyState title={empty} />
+  if (data?.length === 0) return empty
   return (
     <>
       {error !== null && <StaleBanner error={error} onRetry={() => void refetch()} />}
       <DataTable
-        label={label}
-        memory={`settings.${label}`}
         rowCount={data === undefined ? SKELETON_ROWS : loaded + (hasNextPage ? 1 : 0)}
         rowAt={(index) => data?.[index]}
         rowId={(row) => row.id}
