@@ -232,6 +232,8 @@ export const router = createRouter({
   defaultPendingComponent: PagePending,
   defaultPendingMs: 150,
   scrollRestoration: false,
+  // What was chosen, opened or typed belongs to one project.
+  defaultRemountDeps: ({ params }) => ('project' in params ? [params.entity, params.project] : []),
 })
 
 declare module '@tanstack/react-router' {
