@@ -35,9 +35,37 @@ export function pageOfLink(pathname: string, search = ''): string | undefined {
   for (const { path, page } of PATTERNS) {
     const match = path.exec(rest)
     if (match === null) continue
-    // The parts of the path go on as they were written, already encoded.
-    const partOf = (name: string) => match.groups?.[name] ?? encodeURIComponent(parameters.get(name) ?? '')
-    return `/${entity}/${project}/${page.replaceAll(/\$(\w+)/g, (_, name: string) => partOf(name))}`
+    const parametersAt = page.indexOf('?')
+    const partOf = (name: string, at: number) => {
+      const part = match.groups?.[name]
+      if (part === undefined) return encodeURIComponent(parameters.get(name) ?? '')
+      // In a path it goes on as it was written, already encoded.
+      return parametersAt === -1 || at < parametersAt ? part : textParameter(decoded(part))
+    }
+    return `/${entity}/${project}/${page.replaceAll(/\$(\w+)/g, (_, name: string, at: number) => partOf(name, at))}`
   }
   return undefined
+}
+
+/** The router reads what is JSON as JSON: the text `123` would become a number. */
+function textParameter(text: string): string {
+  return encodeURIComponent(isJson(text) ? JSON.stringify(text) : text)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A part that is encoded wrongly stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }

@@ -53,13 +53,15 @@ export function CallHeader({ name, call }: { name: ProjectName; call: Call | und
           </Tooltip>
         )}
         <Tooltip text="Open in the playground">
-          <a
-            href={`/${projectId(name)}/playground?call=${encodeURIComponent(call.id)}`}
+          <Link
+            to="/$entity/$project/playground"
+            params={name}
+            search={{ call: call.id }}
             aria-label="Open in the playground"
             className={ICON_LINK}
           >
             <Play size={14} />
-          </a>
+          </Link>
         </Tooltip>
         <Menu
           trigger={<IconButton label="Copy" icon={<Ellipsis size={16} />} />}
