@@ -88,6 +88,10 @@ function nameOf(event: KeyboardEvent): string {
   return `${modifier}${shift}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`
 }
 
+/** What the browser itself activates by Enter and the space bar. */
+const ACTIVATED =
+  'a[href], button, summary, [role="button"], [role="tab"], [role="menuitem"], [role="option"], [role="switch"]'
+
 const TYPED_INTO = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"]'
 
 /** Typing, an open dialog or menu, and the browser's own keys come first. */
@@ -98,6 +102,7 @@ function isOwnedByFocus(event: KeyboardEvent, pressed: string): boolean {
   const target = event.target instanceof HTMLElement ? event.target : null
   // What opened over the page has its own keys; Escape closes it.
   if (target?.closest('[role="dialog"]') != null) return true
+  if ((pressed === 'Enter' || pressed === ' ') && target?.closest(ACTIVATED) != null) return true
   const isTyping = target?.matches(TYPED_INTO) ?? false
   return isTyping && !pressed.startsWith('mod+') && pressed !== 'Escape'
 }
