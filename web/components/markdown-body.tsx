@@ -1,6 +1,6 @@
 import { type ComponentProps, isValidElement, type ReactNode } from 'react'
 import { Streamdown } from 'streamdown'
-import { leadsToPage } from './link-schemes.ts'
+import { OutsideLink } from './outside-link.tsx'
 import { CodeBlock } from './states.tsx'
 
 /** Plain elements, looking like the rest of the page; the library's own bring buttons and colours of their own. */
@@ -52,16 +52,6 @@ const PARTS: NonNullable<ComponentProps<typeof Streamdown>['components']> = {
   inlineCode: ({ children }) => (
     <code className="rounded-sm bg-inset px-1 font-mono text-xs wrap-anywhere">{children}</code>
   ),
-}
-
-/** A link that a text brings; what is no address of a page stays text. */
-function OutsideLink({ href, children }: { href: string | undefined; children?: ReactNode }) {
-  if (href === undefined || !leadsToPage(href)) return <span>{children}</span>
-  return (
-    <a href={href} target="_blank" rel="noreferrer" className="text-link underline">
-      {children}
-    </a>
-  )
 }
 
 /** The parser, which `markdown.tsx` loads. */

@@ -2,16 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import { Download, ImageOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { loadMedia, type Media } from '../../../api/media.ts'
-import { Button } from '../../../components/button.tsx'
 import { formatBytes } from '../../../components/format.ts'
+import { OutsideLink } from '../../../components/outside-link.tsx'
 import { Skeleton } from '../../../components/states.tsx'
 
-/** A picture or a sound where it stands; anything else as a file. What lies on another server is loaded when asked. */
+/**
+ * A picture or a sound where it stands; anything else as a file. What lies on another server is a link: the pages load nothing
+ * from elsewhere.
+ */
 export function MediaView({ project, media }: { project: string; media: Media }) {
   const { source, name } = media
   const isInside = source.kind === 'url' && source.url.startsWith('data:')
   const isElsewhere = source.kind === 'url' && !isInside
-  const [isWanted, setWanted] = useState(false)
   const { data, error } = useQuery({
     queryKey: ['media', project, keyOf(media)],
     enabled: source.kind !== 'url',
@@ -21,12 +23,10 @@ export function MediaView({ project, media }: { project: string; media: Media })
   const made = useObjectUrl(data)
   if (isInside) return <Shown mime={media.mime} url={source.url} name={name} />
   if (isElsewhere)
-    return isWanted ? (
-      <Shown mime={media.mime || 'image/*'} url={source.url} name={name} />
-    ) : (
-      <Button size="small" title={source.url} onClick={() => setWanted(true)}>
-        Load from {hostOf(source.url)}
-      </Button>
+    return (
+      <OutsideLink href={source.url}>
+        {name} at {hostOf(source.url)}
+      </OutsideLink>
     )
   if (error !== null || data === null)
     return (
