@@ -24,6 +24,7 @@ interface ColumnViewProps {
   onUpdate: (columnId: string, change: (column: Column) => Column) => void
   /** Asks for what follows these messages. */
   onRun: (columnId: string, messages: readonly Message[]) => void
+  onStop: (columnId: string) => void
   onSettings: (columnId: string) => void
 }
 
@@ -84,7 +85,7 @@ export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
   )
 })
 
-function ColumnMenu({ column, settings, onUpdate, onSettings }: ColumnViewProps) {
+function ColumnMenu({ column, settings, onUpdate, onStop, onSettings }: ColumnViewProps) {
   const { id, messages } = column
   const copy = (make: typeof curlOf) => {
     try {
@@ -126,6 +127,7 @@ function ColumnMenu({ column, settings, onUpdate, onSettings }: ColumnViewProps)
               label: 'Clear the conversation',
               icon: <Trash2 size={14} />,
               onSelect: () => {
+                onStop(id)
                 onUpdate(id, (old) => ({ ...old, messages: [] }))
                 notify({
                   title: 'Conversation cleared',

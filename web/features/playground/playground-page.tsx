@@ -50,9 +50,7 @@ export function PlaygroundPage() {
     { keys: 'd', does: 'Show differences between columns', run: () => setDiff(!isDiff) },
     { keys: 's', does: 'Settings', run: toggleSettings },
   ])
-  const [first] = columns
-  const comparedWith =
-    session.replayed?.answer ?? (columns.length > 1 ? lastAnswer(first?.messages) : undefined)
+  const comparedWith = comparedAnswer(session)
   return (
     <Page
       title="Playground"
@@ -85,6 +83,7 @@ export function PlaygroundPage() {
             onRemove={removeColumn}
             onUpdate={update}
             onRun={run}
+            onStop={stop}
             onSettings={openColumn}
           />
         ))}
@@ -106,6 +105,11 @@ export function PlaygroundPage() {
       )}
     </Page>
   )
+}
+
+/** What answers are compared with: that of the replayed call, or the last one of the first of several columns. */
+function comparedAnswer({ columns, replayed }: Session): string | undefined {
+  return replayed?.answer ?? (columns.length > 1 ? lastAnswer(columns[0]?.messages) : undefined)
 }
 
 interface OpenedSettingsProps {

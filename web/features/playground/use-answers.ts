@@ -89,7 +89,9 @@ export function useAnswers(session: Session, update: UpdateColumn): Answers {
   return { run, stop, running }
 }
 
+/** A conversation that was cleared meanwhile stays empty. */
 function withAnswer(column: Column, message: Message): Column {
+  if (column.messages.length === 0) return column
   return { ...column, messages: [...column.messages.slice(0, -1), message] }
 }
 

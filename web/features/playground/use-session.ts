@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { readCall } from '../../api/calls.ts'
 import { servedModelsQuery } from '../../api/completions.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
@@ -43,10 +43,7 @@ export function useSession(project: ProjectName, search: PlaygroundSearch): Sess
       })),
     [],
   )
-  useEffect(() => {
-    const timer = setTimeout(() => saveSession(id, session), SAVE_MS)
-    return () => clearTimeout(timer)
-  }, [id, session])
+  useSaved(id, session)
   // Going back and forth changes the address alone.
   const wanted = search.models.join('\n')
   useEffect(() => {
@@ -58,6 +55,29 @@ export function useSession(project: ProjectName, search: PlaygroundSearch): Sess
   useFirstModel(project, setSession)
   const replay = useReplay(project, search.call, { session, setSession })
   return { session, setSession, update, replay }
+}
+
+/** Saves a session twice a second while it changes, and when the page is left. */
+function useSaved(id: string, session: Session): void {
+  const unsaved = useRef<Session>(undefined)
+  const timer = useRef<number>(undefined)
+  const save = useCallback(() => {
+    clearTimeout(timer.current)
+    timer.current = undefined
+    if (unsaved.current !== undefined) saveSession(id, unsaved.current)
+    unsaved.current = undefined
+  }, [id])
+  useEffect(() => {
+    unsaved.current = session
+    timer.current ??= window.setTimeout(save, SAVE_MS)
+  }, [save, session])
+  useEffect(() => {
+    window.addEventListener('pagehide', save)
+    return () => {
+      window.removeEventListener('pagehide', save)
+      save()
+    }
+  }, [save])
 }
 
 type SetSession = (change: (old: Session) => Session) => void
