@@ -59,7 +59,7 @@ export function CallDetail({ name, id, tab, onTab, header }: CallDetailProps) {
       {header?.(data)}
       <div className="flex shrink-0 flex-col gap-2 px-3 pt-2 pb-1">
         {data === undefined ? <Skeleton className="h-9 w-full" /> : <CallFactsList call={data} />}
-        <FeedbackBar project={project} id={id} />
+        <FeedbackBar key={id} project={project} id={id} />
       </div>
       {data === undefined ? (
         <div className="flex flex-col gap-3 p-3">

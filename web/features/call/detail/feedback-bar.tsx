@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { MessageSquarePlus, ThumbsDown, ThumbsUp, X } from 'lucide-react'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
 import { useReadOnly } from '../../../api/read-only.ts'
 import { Button, IconButton } from '../../../components/button.tsx'
@@ -8,27 +8,21 @@ import { Input } from '../../../components/input.tsx'
 import { useKeys } from '../../../components/keys.ts'
 import { Badge } from '../../../components/status.tsx'
 import { Time } from '../../../components/time.tsx'
-import { useFeedbackChanges } from './use-feedback-changes.ts'
+import { Tooltip } from '../../../components/tooltip.tsx'
+import { othersText, type Reaction, useFeedbackChanges, useReactions } from './use-feedback-changes.ts'
 
 const THUMBS = [
   { emoji: '👍', label: 'Good', keys: '+', icon: ThumbsUp },
   { emoji: '👎', label: 'Bad', keys: '-', icon: ThumbsDown },
 ] as const
 
-const isReaction = (item: FeedbackItem, emoji: string) =>
-  item.feedback_type === REACTION && item.payload['emoji'] === emoji
-
 /** Feedback of people on a call: a thumb, a note; scores of programs are shown beside it. */
 export function FeedbackBar({ project, id }: { project: string; id: string }) {
-  const { data: items = [] } = useQuery(feedbackQuery(project, id))
-  const { add, remove, waiting } = useFeedbackChanges(project, id)
+  const { data: items = [], error } = useQuery(feedbackQuery(project, id))
+  const { add, remove } = useFeedbackChanges(project, id)
+  const { reaction, toggle, isKnown } = useReactions(project, id)
   const [isWriting, setWriting] = useState(false)
   const readOnly = useReadOnly(project)
-  const toggle = (emoji: string) => {
-    const given = items.find((item) => isReaction(item, emoji))
-    if (given === undefined) add.mutate({ type: REACTION, payload: { emoji } })
-    else remove.mutate(given)
-  }
   useKeys(
     'Feedback',
     readOnly === undefined
@@ -44,21 +38,21 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
     <section aria-label="Feedback" className="flex flex-col gap-1.5">
       <div className="flex flex-wrap items-center gap-1">
         {THUMBS.map(({ emoji, label, keys, icon: Icon }) => {
-          const isGiven =
-            items.some((item) => isReaction(item, emoji)) ||
-            waiting.some(({ payload }) => payload['emoji'] === emoji)
+          const given = reaction(emoji)
           return (
-            <IconButton
-              key={emoji}
-              label={label}
-              keys={keys}
-              aria-pressed={isGiven}
-              look="plain"
-              disabled={readOnly !== undefined}
-              className={isGiven ? '!bg-selected !text-link' : undefined}
-              icon={<Icon size={14} />}
-              onClick={() => toggle(emoji)}
-            />
+            <Fragment key={emoji}>
+              <IconButton
+                label={label}
+                keys={keys}
+                aria-pressed={given.isOwn}
+                look="plain"
+                disabled={readOnly !== undefined || !isKnown}
+                className={given.isOwn ? '!bg-selected !text-link' : undefined}
+                icon={<Icon size={14} />}
+                onClick={() => toggle(emoji)}
+              />
+              <Others reaction={given} />
+            </Fragment>
           )
         })}
         {readOnly === undefined ? (
@@ -77,31 +71,52 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
           <Badge key={item.id}>{scoreText(item)}</Badge>
         ))}
       </div>
+      {error !== null && (
+        <p role="alert" className="text-xs text-error">
+          Feedback could not be loaded: {error.message}
+        </p>
+      )}
       {isWriting && (
         <NoteForm
-          onSave={(text) => add.mutate({ type: NOTE, payload: { note: text } })}
+          isSaving={add.isPending}
+          onSave={(note) =>
+            add.mutate({ type: NOTE, payload: { note } }, { onSuccess: () => setWriting(false) })
+          }
           onClose={() => setWriting(false)}
         />
       )}
-      <Notes
-        notes={notes}
-        waiting={waiting.flatMap(({ type, payload }) => (type === NOTE ? [String(payload['note'])] : []))}
-        onRemove={readOnly === undefined ? (item) => remove.mutate(item) : undefined}
-      />
+      <Notes notes={notes} onRemove={readOnly === undefined ? (item) => remove.mutate(item) : undefined} />
     </section>
   )
 }
 
-/** Writes a note; Escape gives it up. */
-function NoteForm({ onSave, onClose }: { onSave: (text: string) => void; onClose: () => void }) {
+/** How many others gave a reaction; who, where the pointer rests. */
+export function Others({ reaction }: { reaction: Reaction }) {
+  const text = othersText(reaction)
+  if (text === undefined) return null
+  return (
+    <Tooltip text={text}>
+      <span className="tabular pe-1 text-xs text-muted">{reaction.others.length}</span>
+    </Tooltip>
+  )
+}
+
+interface NoteFormProps {
+  isSaving: boolean
+  onSave: (text: string) => void
+  onClose: () => void
+}
+
+/** Writes a note, which stays here until it is saved; Escape gives it up. */
+function NoteForm({ isSaving, onSave, onClose }: NoteFormProps) {
   const [note, setNote] = useState('')
   return (
     <form
       className="flex gap-1.5"
       onSubmit={(event) => {
         event.preventDefault()
-        if (note.trim() !== '') onSave(note.trim())
-        onClose()
+        if (note.trim() === '') onClose()
+        else if (!isSaving) onSave(note.trim())
       }}
     >
       <Input
@@ -123,7 +138,7 @@ function NoteForm({ onSave, onClose }: { onSave: (text: string) => void; onClose
           onClose()
         }}
       />
-      <Button type="submit" look="primary">
+      <Button type="submit" look="primary" disabled={isSaving}>
         Save
       </Button>
     </form>
@@ -132,24 +147,13 @@ function NoteForm({ onSave, onClose }: { onSave: (text: string) => void; onClose
 
 interface NotesProps {
   notes: readonly FeedbackItem[]
-  /** Texts that are not on the server yet. */
-  waiting: readonly string[]
   /** Absent for those who only read. */
   onRemove: ((item: FeedbackItem) => void) | undefined
 }
 
-function Notes({ notes, waiting, onRemove }: NotesProps) {
+function Notes({ notes, onRemove }: NotesProps) {
   return (
     <>
-      {waiting.map((text, index) => (
-        <p
-          // biome-ignore lint/suspicious/noArrayIndexKey: a note that waits has no id yet
-          key={index}
-          className="rounded-md bg-inset px-2 py-1 text-muted wrap-anywhere whitespace-pre-wrap"
-        >
-          {text}
-        </p>
-      ))}
       {notes.map((item) => (
         <div key={item.id} className="flex items-start gap-2 rounded-md bg-inset px-2 py-1">
           <p className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">

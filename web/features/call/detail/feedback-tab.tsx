@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
+import { Fragment } from 'react'
 import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
 import { useReadOnly } from '../../../api/read-only.ts'
 import { IconButton } from '../../../components/button.tsx'
 import { JsonView } from '../../../components/json-view/json-view.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx'
 import { Time } from '../../../components/time.tsx'
-import { useFeedbackChanges } from './use-feedback-changes.ts'
+import { Others } from './feedback-bar.tsx'
+import { useFeedbackChanges, useReactions } from './use-feedback-changes.ts'
 
 /** Reactions beside the thumbs, which have keys of their own. */
 const EMOJI = ['❤️', '🎉', '🚀', '🤔', '😕', '👀'] as const
@@ -14,30 +16,33 @@ const EMOJI = ['❤️', '🎉', '🚀', '🤔', '😕', '👀'] as const
 /** All feedback of people and programs on a call, the newest first. */
 export function FeedbackTab({ project, id }: { project: string; id: string }) {
   const { data, error, refetch } = useQuery(feedbackQuery(project, id))
-  const { add, remove } = useFeedbackChanges(project, id)
+  const { remove } = useFeedbackChanges(project, id)
+  const { reaction, toggle, isKnown } = useReactions(project, id)
   const readOnly = useReadOnly(project)
   if (error !== null && data === undefined)
     return <ErrorState title="Feedback could not be loaded" error={error} onRetry={() => void refetch()} />
-  const given = (emoji: string) =>
-    data?.find((item) => item.feedback_type === REACTION && item.payload['emoji'] === emoji)
   return (
     <>
       {readOnly !== undefined && <p className="text-xs text-muted">{readOnly}.</p>}
-      <fieldset aria-label="React" disabled={readOnly !== undefined} className="flex flex-wrap gap-1">
+      <fieldset
+        aria-label="React"
+        disabled={readOnly !== undefined || !isKnown}
+        className="flex flex-wrap gap-1"
+      >
         {EMOJI.map((emoji) => {
-          const item = given(emoji)
+          const given = reaction(emoji)
           return (
-            <IconButton
-              key={emoji}
-              label={`React with ${emoji}`}
-              look="plain"
-              aria-pressed={item !== undefined}
-              className={item !== undefined ? '!bg-selected' : undefined}
-              icon={<span aria-hidden>{emoji}</span>}
-              onClick={() =>
-                item === undefined ? add.mutate({ type: REACTION, payload: { emoji } }) : remove.mutate(item)
-              }
-            />
+            <Fragment key={emoji}>
+              <IconButton
+                label={`React with ${emoji}`}
+                look="plain"
+                aria-pressed={given.isOwn}
+                className={given.isOwn ? '!bg-selected' : undefined}
+                icon={<span aria-hidden>{emoji}</span>}
+                onClick={() => toggle(emoji)}
+              />
+              <Others reaction={given} />
+            </Fragment>
           )
         })}
       </fieldset>

@@ -1,8 +1,16 @@
-import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query'
-import { addFeedback, type FeedbackItem, removeFeedback } from '../../../api/feedback.ts'
+import { useMutation, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  addFeedback,
+  type FeedbackItem,
+  feedbackQuery,
+  REACTION,
+  removeFeedback,
+} from '../../../api/feedback.ts'
+import { useOwnName } from '../../../api/read-only.ts'
 import type { Json } from '../../../api/wire.ts'
 import { notify } from '../../../components/toast.ts'
 
+/** What is said of a call. */
 interface Given {
   type: string
   payload: { [key: string]: Json }
@@ -17,14 +25,16 @@ export function useFeedbackChanges(project: string, id: string) {
     return queries.invalidateQueries({ queryKey: ['feedback', project, id] })
   }
   const onError = (error: Error) => notify({ title: 'The feedback was not saved', detail: error.message })
-  const mutationKey = ['feedback', project, id, 'add']
+  const adding = ['feedback', project, id, 'add']
+  const removing = ['feedback', project, id, 'remove']
   const add = useMutation({
-    mutationKey,
+    mutationKey: adding,
     mutationFn: (given: Given) => addFeedback(project, id, given),
     onSettled: changed,
     onError,
   })
   const remove = useMutation({
+    mutationKey: removing,
     mutationFn: (item: FeedbackItem) => removeFeedback(project, item.id),
     onSettled: changed,
     onError,
@@ -33,14 +43,61 @@ export function useFeedbackChanges(project: string, id: string) {
       notify({ title: 'Feedback removed', undo: () => add.mutate(given) })
     },
   })
-  const waiting = useMutationState<Given | undefined>({
-    filters: { mutationKey, status: 'pending' },
+  const added = useMutationState({
+    filters: { mutationKey: adding, status: 'pending' },
     select: ({ state }) => state.variables as Given | undefined,
+  })
+  const removed = useMutationState({
+    filters: { mutationKey: removing, status: 'pending' },
+    select: ({ state }) => state.variables as FeedbackItem | undefined,
   })
   return {
     add,
     remove,
-    /** Feedback that is not on the server yet. */
-    waiting: waiting.filter((given) => given !== undefined),
+    /** What is not on the server yet. */
+    added: added.filter((given) => given !== undefined),
+    removed: removed.filter((item) => item !== undefined),
   }
+}
+
+/** One emoji of a call. */
+export interface Reaction {
+  /** Whether the person gave it, or is about to. */
+  isOwn: boolean
+  /** Who else gave it. */
+  others: string[]
+}
+
+/** Reactions to a call, of which a person gives and takes back their own alone. */
+export function useReactions(project: string, id: string) {
+  const { data: items } = useQuery(feedbackQuery(project, id))
+  const own = useOwnName()
+  const { add, remove, added, removed } = useFeedbackChanges(project, id)
+  const given = (emoji: string) =>
+    (items ?? []).filter((item) => item.feedback_type === REACTION && item.payload['emoji'] === emoji)
+
+  function reaction(emoji: string): Reaction {
+    const isWaiting = added.some(({ payload }) => payload['emoji'] === emoji)
+    const others = given(emoji).filter(({ wb_user_id }) => wb_user_id !== own)
+    return {
+      isOwn: isWaiting || given(emoji).some(({ wb_user_id }) => wb_user_id === own),
+      others: others.map(({ creator, wb_user_id }) => creator ?? wb_user_id ?? 'somebody'),
+    }
+  }
+
+  /** Gives the emoji or takes it back; while a change of it is on its way, nothing. */
+  function toggle(emoji: string): void {
+    if (items === undefined || own === undefined) return
+    if ([...added, ...removed].some(({ payload }) => payload['emoji'] === emoji)) return
+    const item = given(emoji).find(({ wb_user_id }) => wb_user_id === own)
+    if (item === undefined) add.mutate({ type: REACTION, payload: { emoji } })
+    else remove.mutate(item)
+  }
+
+  return { reaction, toggle, isKnown: items !== undefined && own !== undefined }
+}
+
+/** Who else reacted, in a few words; undefined without any. */
+export function othersText({ others }: Reaction): string | undefined {
+  return others.length === 0 ? undefined : `${others.length} from ${[...new Set(others)].join(', ')}`
 }
