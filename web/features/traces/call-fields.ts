@@ -52,12 +52,15 @@ export function pathsIn(fields: readonly CallField[]): CallField[] {
 }
 
 /** The values of fields that have few, whether calls have them or not. */
-const CHOICES: Record<string, readonly string[]> = { status: STATUS_WORDS, kind: DECLARED_KINDS }
+const CHOICES = new Map<string, readonly string[]>([
+  ['status', STATUS_WORDS],
+  ['kind', DECLARED_KINDS],
+])
 
 /** Values to choose from, the most frequent first, with how many calls have them. */
 export function valueSuggestions(field: string, values: readonly FieldValue[]): Suggestion[] {
   const counts = new Map<string, number>()
-  for (const word of CHOICES[field] ?? []) counts.set(word, 0)
+  for (const word of CHOICES.get(field) ?? []) counts.set(word, 0)
   for (const { value, count } of values) {
     const text = field === 'kind' ? (kindNamed(String(value)) ?? String(value)) : String(value)
     counts.set(text, (counts.get(text) ?? 0) + count)
