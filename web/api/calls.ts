@@ -43,23 +43,14 @@ export async function callFields(
   return await askJson('/calls/fields', { body: { project_id, ...request }, signal })
 }
 
-/** One call with all its members; null when it does not exist. Numbers that the browser cannot represent stay text. */
+/** One call with all its members; null when it does not exist. */
 export async function readCall(
   project_id: string,
   id: string,
   { signal }: Options = {},
 ): Promise<Call | null> {
   const body = { project_id, id, include_costs: true }
-  const response = await ask('/call/read', { body, signal })
-  const { call } = JSON.parse(await response.text(), keepExact) as { call: Call | null }
-  return call
-}
-
-/** `12345678901234567890` would be shown as another number. */
-function keepExact(_key: string, value: unknown, context?: { source?: string }): unknown {
-  const source = context?.source
-  const isTooLong = Number.isInteger(value) && !Number.isSafeInteger(value)
-  return isTooLong && source !== undefined ? source : value
+  return (await askJson<{ call: Call | null }>('/call/read', { body, signal })).call
 }
 
 /** Members of a whole call. */

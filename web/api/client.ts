@@ -1,5 +1,7 @@
 import { noteAnswer, noteNoAnswer } from './connection.ts'
+import { parseJson } from './json.ts'
 import { credentials, refuse } from './key.ts'
+import { noteServerTime } from './server-clock.ts'
 
 /** A request that the server refused or that did not reach it; `status` is 0 for the latter. */
 export class ApiError extends Error {
@@ -39,6 +41,7 @@ export async function ask(path: string, { method, body, signal }: Ask = {}): Pro
     throw new ApiError(0, 'The server cannot be reached')
   })
   noteAnswer()
+  noteServerTime(response.headers.get('date'))
   if (response.ok) return response
   if (response.status === 401) refuse()
   const requestId = response.headers.get('x-request-id') ?? undefined
@@ -47,12 +50,12 @@ export async function ask(path: string, { method, body, signal }: Ask = {}): Pro
 
 /** A JSON reply. The caller names its type, which the wire schema of that path defines. */
 export async function askJson<Reply>(path: string, options: Ask = {}): Promise<Reply> {
-  return (await (await ask(path, options)).json()) as Reply
+  return parseJson(await (await ask(path, options)).text()) as Reply
 }
 
 /** The documents of a reply that has one a line, as they come. */
 export async function* askLines<Line>(path: string, options: Ask): AsyncGenerator<Line> {
-  for await (const line of textLines(path, options)) yield JSON.parse(line) as Line
+  for await (const line of textLines(path, options)) yield parseJson(line) as Line
 }
 
 /** The lines themselves. */

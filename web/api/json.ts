@@ -1,5 +1,20 @@
 import type { Json } from './wire.ts'
 
+/** Where an integer of so many digits begins, the browser may not represent it. */
+const LONG_INTEGER = /[:[,\s-]\d{16}/
+
+/** What a text of JSON says; integers that the browser cannot represent stay text, since it would show other ones. */
+export function parseJson(text: string): unknown {
+  // Most texts have none, and are parsed several times as fast without a function for each value.
+  return LONG_INTEGER.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
+}
+
+function keepExact(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source
+  const isTooLong = Number.isInteger(value) && !Number.isSafeInteger(value)
+  return isTooLong && source !== undefined ? source : value
+}
+
 /** The value at a dotted path; wire: a dot that is part of a name is written `\.`. */
 export function valueAt(call: object, path: string): Json | undefined {
   let value = call as Json | undefined

@@ -10,12 +10,24 @@ const CELL_CHARS = 256
 /** A line of a wide column has about so many; taller rows keep as many lines of them. */
 const LINE_CHARS = 200
 
+/** Writes a value into a cell. */
+type CellText = (value: Json) => string
+
 /** How much of a value is kept for a row of so many lines. */
 export function cellChars(lines: number): number {
   return Math.max(CELL_CHARS, lines * LINE_CHARS)
 }
 
-/** A call as the table keeps it: short texts and numbers, however large its payloads are. */
+/** As much of a value as a row of so many lines shows. */
+export function shortText(lines: number): CellText {
+  const chars = cellChars(lines)
+  return (value) => preview(value, chars)
+}
+
+/** All of a value, for an export. */
+export const wholeText: CellText = (value) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** A call as the table keeps it: short texts and numbers. */
 export interface CallRow extends Pick<CallFacts, 'name' | 'status' | 'statusWord' | 'tokens' | 'cost'> {
   id: string
   startedAt: string
@@ -38,54 +50,52 @@ export interface FeedbackSigns {
   scores: number
 }
 
-/** Shrinks a call to its row as soon as it comes. @param chars that are kept of each value */
-export function rowOf(call: Call, paths: readonly string[], chars = CELL_CHARS): CallRow {
+/** A call's row, made as soon as it comes, however large its payloads are. */
+export function rowOf(call: Call, paths: readonly string[], textOf: CellText): CallRow {
   const { startedMs, endedMs, models, ...facts } = factsOf(call)
   return {
     ...facts,
     id: call.id,
     startedAt: call.started_at,
     latencyMs: endedMs === null ? null : endedMs - startedMs,
-    inputs: inputsText(call.inputs, chars),
-    output: call.exception
-      ? exceptionText(call.exception).line.slice(0, chars)
-      : outputText(call.output, chars),
+    inputs: inputsText(call.inputs, textOf),
+    output: call.exception ? textOf(exceptionText(call.exception).line) : outputText(call.output, textOf),
     exception: call.exception,
     models: models.join(', '),
     user: call.wb_user_id,
     thread: call.thread_id,
     feedback: feedbackOf(objectOf(objectOf(call.summary)['weave'])['feedback']),
-    tags: preview(objectOf(call.attributes)['tags'] ?? '', CELL_CHARS),
-    cells: Object.fromEntries(paths.map((path) => [path, cellText(valueAt(call, path), chars)])),
+    tags: textOf(objectOf(call.attributes)['tags'] ?? ''),
+    cells: Object.fromEntries(paths.map((path) => [path, cellText(valueAt(call, path), textOf)])),
   }
 }
 
-function cellText(value: Json | undefined, chars: number): string {
-  return value === undefined ? '' : preview(value, chars)
+function cellText(value: Json | undefined, textOf: CellText): string {
+  return value === undefined ? '' : textOf(value)
 }
 
 /** One input is shown without its name; of a conversation, the last message. */
-function inputsText(inputs: Json, chars: number): string {
+function inputsText(inputs: Json, textOf: CellText): string {
   const entries = Object.entries(objectOf(inputs)).filter(([name]) => name !== 'self')
   const messages = objectOf(inputs)['messages']
-  if (Array.isArray(messages)) return lastMessage(messages, chars)
+  if (Array.isArray(messages)) return lastMessage(messages, textOf)
   const [only] = entries
   return entries.length === 1 && only !== undefined
-    ? cellText(only[1], chars)
-    : cellText(Object.fromEntries(entries), chars)
+    ? cellText(only[1], textOf)
+    : cellText(Object.fromEntries(entries), textOf)
 }
 
 /** Of a completion, the answer. */
-function outputText(output: Json, chars: number): string {
+function outputText(output: Json, textOf: CellText): string {
   const choices = objectOf(output)['choices']
-  if (!Array.isArray(choices)) return cellText(output ?? undefined, chars)
+  if (!Array.isArray(choices)) return cellText(output ?? undefined, textOf)
   const message = objectOf(objectOf(choices[0])['message'])
-  return cellText(message['content'] ?? message['tool_calls'] ?? output, chars)
+  return cellText(message['content'] ?? message['tool_calls'] ?? output, textOf)
 }
 
-function lastMessage(messages: readonly Json[], chars: number): string {
+function lastMessage(messages: readonly Json[], textOf: CellText): string {
   const content = objectOf(messages.at(-1))['content']
-  return cellText(content ?? messages.at(-1), chars)
+  return cellText(content ?? messages.at(-1), textOf)
 }
 
 function feedbackOf(value: Json | undefined): FeedbackSigns {

@@ -1,8 +1,9 @@
 import type { Call, CallsRequest } from '../../api/calls.ts'
 import { textLines } from '../../api/client.ts'
+import { parseJson } from '../../api/json.ts'
 import { saveFile } from '../../components/save-file.ts'
 import { notify } from '../../components/toast.ts'
-import { rowOf } from './call-row.ts'
+import { rowOf, wholeText } from './call-row.ts'
 import { columnOf, pathsOf } from './columns.tsx'
 
 export type ExportFormat = 'csv' | 'jsonl'
@@ -31,12 +32,12 @@ export async function exportCalls(
   const columns = ids.map(columnOf)
   const paths = pathsOf(ids)
   const asCsv = (call: Call) => {
-    const row = rowOf(call, paths)
+    const row = rowOf(call, paths, wholeText)
     return columns.map((column) => csvField(column.text(row))).join(',')
   }
   const textOf = (line: string) => {
     if (format === 'jsonl' && isWanted === undefined) return line
-    const call = JSON.parse(line) as Call
+    const call = parseJson(line) as Call
     if (isWanted?.(call.id) === false) return undefined
     return format === 'csv' ? asCsv(call) : line
   }

@@ -9,7 +9,8 @@ import {
 } from '../../api/calls.ts'
 import { type PagedRows, usePagedRows } from '../../api/paged-rows.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
-import { type CallRow, cellChars, rowOf } from './call-row.ts'
+import { serverNow } from '../../api/server-clock.ts'
+import { type CallRow, rowOf, shortText } from './call-row.ts'
 import { columnOf, neededFor, pathsOf } from './columns.tsx'
 import { operationOf, textOperation } from './conditions.ts'
 import { SORT_DEFAULT, type TracesSearch } from './search.ts'
@@ -47,16 +48,17 @@ export function useTraces(
   const filter = filterOf(search)
   const newest = useQuery({
     queryKey: ['calls', project, 'newest', filter],
-    queryFn: ({ signal }) => newestStart(project, filter, signal),
+    queryFn: ({ signal }) => readNewest(project, filter, signal),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const [until, setUntil] = useState(() => Date.now())
-  const to = Math.max(until, newest.data ?? 0)
-  const span = useMemo(
-    () => timeSpan(search.range, to, newest.data ?? undefined),
-    [search.range, to, newest.data],
-  )
-  const selection = useMemo(() => selectionOf(search, span), [search, span])
+  const [opened] = useState(serverNow)
+  const until = newest.data?.askedAt ?? opened
+  const newestAt = newest.data?.startedAt ?? undefined
+  const span = useMemo(() => timeSpan(search.range, until, newestAt), [search.range, until, newestAt])
+  const isLive = !search.range.includes('..')
+  // The clock of who wrote the newest call may be ahead.
+  const to = isLive ? Math.max(span.to, newestAt ?? 0) : span.to
+  const selection = useMemo(() => selectionOf(search, { from: span.from, to }), [search, span.from, to])
   const sort_by = sortBy(search.sort)
   const shown = neededFor(columns)
   const rows = usePagedRows<CallRow>({
@@ -68,25 +70,22 @@ export function useTraces(
       readRows(project, { ...selection, ...shown, sort_by, offset, limit }, { columns, lines, signal }),
     refetchMs: (page) => (page?.some(({ status }) => status === 'running') ? LIVE_MS : false),
   })
-  const isLive = !search.range.includes('..')
   const fresh = useQuery({
-    queryKey: ['calls', project, 'fresh', selection, to],
+    queryKey: ['calls', project, 'fresh', selection, until],
     enabled: isLive && !newest.isPending,
     refetchInterval: LIVE_MS,
     queryFn: ({ signal }) =>
-      countCalls(project, selectionOf(search, { ...span, from: to, to: Number.POSITIVE_INFINITY }), {
-        signal,
-      }),
+      countCalls(project, selectionOf(search, { from: until, to: serverNow() }), { signal }),
   })
-  const showNew = useCallback(() => {
-    setUntil(Date.now())
-    void queries.invalidateQueries({ queryKey: ['calls', project, 'newest'] })
-  }, [queries, project])
+  const showNew = useCallback(
+    () => void queries.invalidateQueries({ queryKey: ['calls', project, 'newest'] }),
+    [queries, project],
+  )
   return {
     ...rows,
     span,
     request: { ...selection, ...shown, sort_by },
-    isEmptyProject: newest.data === null,
+    isEmptyProject: newest.data?.startedAt === null,
     error: newest.error ?? rows.error ?? fresh.error,
     newCount: fresh.data ?? 0,
     showNew,
@@ -110,13 +109,9 @@ export function selectionOf(
 ): Pick<CallsRequest, 'filter' | 'query'> {
   const operations = operationsOf(search)
   const started = { $getField: 'started_at' }
-  // A list that begins where another ended must not hold its last call again.
-  const isAfter = span.to === Number.POSITIVE_INFINITY
-  if (span.from !== undefined) {
-    const from = { $literal: new Date(span.from).toISOString() }
-    operations.push(isAfter ? { $gt: [started, from] } : { $gte: [started, from] })
-  }
-  if (!isAfter) operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
+  if (span.from !== undefined)
+    operations.push({ $gte: [started, { $literal: new Date(span.from).toISOString() }] })
+  operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
   return { filter: filterOf(search), query: { $expr: { $and: operations } } }
 }
 
@@ -139,24 +134,29 @@ async function readRows(
   { columns, lines, signal }: { columns: readonly string[]; lines: number; signal: AbortSignal },
 ): Promise<CallRow[]> {
   const paths = pathsOf(columns)
-  const chars = cellChars(lines)
+  const textOf = shortText(lines)
   const rows: CallRow[] = []
-  for await (const call of streamCalls(project, request, { signal })) rows.push(rowOf(call, paths, chars))
+  for await (const call of streamCalls(project, request, { signal })) rows.push(rowOf(call, paths, textOf))
   return rows
 }
 
-/** When the newest call started, rounded up to the whole millisecond; null when there is none. */
-async function newestStart(
-  project: string,
-  filter: CallsFilter,
-  signal: AbortSignal,
-): Promise<number | null> {
+/** The end of a list. */
+interface Newest {
+  /** When the newest call started, rounded up to the whole millisecond; null when there is none. */
+  startedAt: number | null
+  /** The server's time of the answer. */
+  askedAt: number
+}
+
+async function readNewest(project: string, filter: CallsFilter, signal: AbortSignal): Promise<Newest> {
   const request = {
     filter,
     limit: 1,
     columns: ['id'],
     sort_by: [{ field: 'started_at', direction: 'desc' as const }],
   }
-  for await (const call of streamCalls(project, request, { signal })) return Date.parse(call.started_at) + 1
-  return null
+  let startedAt: number | null = null
+  for await (const call of streamCalls(project, request, { signal }))
+    startedAt = Date.parse(call.started_at) + 1
+  return { startedAt, askedAt: serverNow() }
 }

@@ -1,4 +1,4 @@
-import { objectOf } from '../../../api/json.ts'
+import { objectOf, parseJson } from '../../../api/json.ts'
 import type { Json } from '../../../api/wire.ts'
 
 /** One message of a conversation, in the form of any client. */
@@ -208,7 +208,7 @@ function thoughtOf(part: Fields): string {
 export function parsed(value: Json): Json {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {
-    return JSON.parse(value) as Json
+    return parseJson(value) as Json
   } catch {
     return value
   }
