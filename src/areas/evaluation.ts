@@ -59,10 +59,13 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
     trace,
     inference,
   } = deps
-  const ops = createPlaceholderOps(trace, {
-    why: 'run by the server, without source code',
-    seenMax: SEEN_MAX,
-  })
+  const ops = createPlaceholderOps(
+    { ...trace, peers },
+    {
+      why: 'run by the server, without source code',
+      seenMax: SEEN_MAX,
+    },
+  )
   const scorerCode = python === undefined ? NO_SCORER_CODE : createScorerCode({ ...trace, python })
   const outbound = createOutbound({ allowedHosts: deps.remoteScorers.hosts, setting: 'HEDDLE_SCORER_HOSTS' })
   const remoteScorers = createRemoteScorers({ outbound, secrets: deps.remoteScorers.secrets })
@@ -88,7 +91,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
   return {
     removals: [createMonitorsRemoval({ control })],
     routes: [
-      ...evaluationRunsRoutes(createEvaluationRuns(trace)),
+      ...evaluationRunsRoutes(createEvaluationRuns({ ...trace, peers })),
       ...evalResultsRoutes(createEvalResults({ ...trace, traces })),
       ...evaluateModelRoutes(evaluateModel),
       ...callScoringRoutes(callScoring),

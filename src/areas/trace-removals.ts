@@ -9,6 +9,7 @@ import { createQueuesRemoval } from '../trace/annotation-queues/removal.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Files } from '../trace/files/service.ts'
 import { createObjectsRemoval } from '../trace/objects/removal/service.ts'
+import type { Objects } from '../trace/objects/service.ts'
 import { createTablesRemoval } from '../trace/tables/removal.ts'
 import { createRemoveUnused } from '../trace/unused-content/service.ts'
 
@@ -31,6 +32,7 @@ export function createTraceRemovals(deps: {
   log: Pick<Log, 'warn'>
   calls: Pick<Calls, 'removal'>
   files: Pick<Files, 'removal'>
+  objects: Pick<Objects, 'noteErased'>
 }): Removal[] {
   const { calls, files } = deps
   const tables = createTablesRemoval(deps)

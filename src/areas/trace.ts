@@ -115,13 +115,13 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     typedObjects,
     blobOwners: [filesOwner(traces)],
     removals: [
-      ...createTraceRemovals({ traces, control, mutations, jobQueue, log, calls, files }),
+      ...createTraceRemovals({ traces, control, mutations, jobQueue, log, calls, files, objects }),
       createRedactionRemoval({ control }),
     ],
     storedBy: project.storedBy,
     routes: [
       ...callsRoutes(calls),
-      ...otlpRoutes(createOtlp({ calls, objects, files, redaction })),
+      ...otlpRoutes(createOtlp({ calls, objects, files, redaction, peers })),
       ...callUsageRoutes(createCallUsage({ calls })),
       ...callFieldsRoutes(createCallFields({ traces })),
       ...callStatsRoutes(createCallStats({ traces, costs })),

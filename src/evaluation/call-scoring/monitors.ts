@@ -105,7 +105,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       if (!peers.arePossible) await noted.endPendingWrites()
       calls.watchEnds(note)
       objects.watchChanges(({ project_id, base_object_class }) => {
-        if (base_object_class !== MONITOR_CLASS) return
+        if (base_object_class !== MONITOR_CLASS && base_object_class !== undefined) return
         known.delete(project_id)
         peers.send('monitors', project_id)
       })

@@ -1,3 +1,4 @@
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { createPlaceholderOps, type PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
 import { OBJECT_ID_CHARS_MAX } from '../../trace/objects/publisher.ts'
@@ -9,7 +10,11 @@ const SEEN_MAX = 10_000
 export type EvaluationOps = PlaceholderOps
 
 /** The ops of evaluations that clients log step by step: the code is on the client. */
-export function createEvaluationOps(deps: { objects: Objects; files: Files }): EvaluationOps {
+export function createEvaluationOps(deps: {
+  objects: Objects
+  files: Files
+  peers: Pick<Peers, 'arePossible'>
+}): EvaluationOps {
   return createPlaceholderOps(deps, { why: 'logged over HTTP, without source code', seenMax: SEEN_MAX })
 }
 

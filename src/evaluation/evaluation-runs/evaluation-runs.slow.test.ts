@@ -162,6 +162,14 @@ describe('POST /v2/{entity}/{project}/evaluation_runs/{evaluation_run_id}/finish
     expect(await calls(project, { parent_ids: [run] })).toHaveLength(4)
   })
 
+  it('200 with one summary for several requests at once', async () => {
+    const project = server.newProject()
+    const run = await newRun(project)
+    const replies = await Promise.all([1, 2, 3].map(() => finish(project, 'evaluation_runs', run)))
+    for (const reply of replies) await replyOf(reply)
+    expect(await calls(project, { parent_ids: [run] })).toHaveLength(1)
+  })
+
   it('200 with the scores of a scorer that is named output, not the outputs', async () => {
     const project = server.newProject()
     const run = await newRun(project)

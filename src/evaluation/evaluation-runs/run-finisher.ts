@@ -1,5 +1,5 @@
 import type { CallContext } from '../../http/caller.ts'
-import { newId } from '../../ids.ts'
+import { idOf } from '../../ids.ts'
 import { JsonNumber, JsonText, memberText, stringify } from '../../lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
@@ -38,7 +38,8 @@ export function createRunFinisher({ calls, found, ops }: RunsDeps): RunFinisher 
     const { output, summarizeId } = await readChildren(project_id, run, context)
     const started_at = nowIso()
     const end = { project_id, ended_at: run.ended_at ?? nowIso(), output }
-    const id = summarizeId ?? newId()
+    // Two requests at once write the same call.
+    const id = summarizeId ?? idOf(`${run.id}/${SUMMARIZE}`, Date.parse(run.started_at))
     const start = {
       project_id,
       id,

@@ -1,3 +1,4 @@
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Files } from '../../trace/files/service.ts'
@@ -26,6 +27,7 @@ export function createEvaluationRuns(services: {
   feedback: Feedback
   objects: Objects
   files: Files
+  peers: Pick<Peers, 'arePossible'>
 }): EvaluationRuns {
   const deps = {
     ...services,

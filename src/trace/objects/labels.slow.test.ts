@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 
 const server = useTestServer()
@@ -165,6 +165,21 @@ describe('POST /obj/delete', () => {
       [[], ['latest']],
     ])
     expect([await listed(project, 'tags'), await listed(project, 'aliases')]).toEqual([['a'], []])
+  })
+})
+
+describe('POST /obj/delete that fails', () => {
+  it('is repeated, and leaves no labels', async () => {
+    const project = server.newProject()
+    const [only = ''] = await publish(project, 'o', 1)
+    await ok(tag(project, only, 'a'))
+    const remove = () => server.post('/obj/delete', { project_id: project, object_id: 'o' })
+    const { traces } = server.stores
+    const insert = vi.spyOn(traces, 'insert').mockRejectedValueOnce(new Error('it fails'))
+    expect((await remove()).status).toBe(500)
+    insert.mockRestore()
+    await ok(remove())
+    expect(await listed(project, 'tags')).toEqual([])
   })
 })
 

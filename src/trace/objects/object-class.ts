@@ -67,7 +67,9 @@ function instanceOf(claimed: string, text: string) {
 }
 
 function classesOfInstance(fields: Record<string, unknown>): Omit<ObjectClasses, 'kind'> {
-  const bases = Array.isArray(fields['_bases']) ? fields['_bases'].map(String) : []
+  const bases = Array.isArray(fields['_bases'])
+    ? fields['_bases'].filter((base) => typeof base === 'string')
+    : []
   const leaf = fields['_class_name']
   const isInstance = bases.at(-1) === 'BaseModel' && /^(Base)?Object$/.test(bases.at(-2) ?? '')
   if (!isInstance || typeof leaf !== 'string') return { base_object_class: null, leaf_object_class: null }

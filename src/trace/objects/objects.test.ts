@@ -54,6 +54,7 @@ const CLASSES: [string, Fields, string | null, string | null][] = [
   ['not', { _class_name: 'B', _bases: ['Object'] }, null, null],
   ['other', { _class_name: 'B', _bases: ['Object', 'Other'] }, null, null],
   ['none', {}, null, null],
+  ['odd', { _class_name: 'B', _bases: [{ toString: 1, valueOf: 1 }, 'Object', 'BaseModel'] }, 'B', 'B'],
 ]
 
 describe('POST /obj/create', () => {

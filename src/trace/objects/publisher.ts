@@ -17,8 +17,15 @@ import type * as wire from './wire.ts'
 export const OBJECT_ID_CHARS_MAX = 128
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 
-/** Called for versions that are published or deleted. */
-export type OnChange = (version: { project_id: string; base_object_class: string | null }) => void
+/** Versions that are published, deleted or erased. */
+export interface ObjectsChange {
+  project_id: string
+  /** Undefined where versions of any class may have changed. */
+  base_object_class: string | null | undefined
+  kind: 'published' | 'removed'
+}
+
+export type OnChange = (change: ObjectsChange) => void
 
 /** Checks an object of a client that has been published. @returns warnings about what it will not do */
 export type Review = (
@@ -62,7 +69,8 @@ export function createPublisher(deps: {
     const at = nowAfter(known.flatMap(({ created_at, deleted_at }) => [created_at, deleted_at]))
     const rows = missing.map((object_id) => ({ ...content, object_id, created_at: at, published_at: at }))
     await traces.insert('objects', rows)
-    onChange(content)
+    const { base_object_class } = content
+    onChange({ project_id, base_object_class, kind: 'published' })
   }
 
   /** What is stored under the digest of what was sent, which clients have in their refs. */

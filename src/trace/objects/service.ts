@@ -30,8 +30,10 @@ export interface Objects extends Publisher, Omit<Labelling, 'labelsOf' | 'remove
    */
   readValues(projectId: string, names: readonly VersionName[]): Promise<(JsonText | null | undefined)[]>
   query(req: wire.ObjsQueryReq): Promise<wire.ObjsQueryRes>
-  /** Calls a function for versions that are published or deleted from now on. */
+  /** Calls a function for versions that this server publishes, deletes or erases from now on. */
   watchChanges(watcher: OnChange): void
+  /** Tells those who watch of versions that an erasure has removed. */
+  noteErased(projectIds: Iterable<string>): void
   /** Has objects that clients publish checked from now on. */
   reviewWith(reviewer: Review): void
 }
@@ -43,7 +45,10 @@ export function createObjects(deps: {
 }): Objects {
   const { traces, projects } = deps
   const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
-  let onChange: OnChange = () => undefined
+  const watchers = new Set<OnChange>()
+  const onChange: OnChange = (change) => {
+    for (const watcher of watchers) watcher(change)
+  }
   let review: Review = async () => []
   const { labelsOf, removeLabels, ...labelling } = createLabels({ traces, projects })
 
@@ -59,20 +64,21 @@ export function createObjects(deps: {
   async function deleteOf(req: wire.ObjDeleteReq, isWanted: IsWanted): Promise<wire.ObjDeleteRes> {
     if ((req.digests?.length ?? 0) > DELETE_MAX) throw invalidRequest(`At most ${DELETE_MAX} digests at once`)
     const versions = (await versionsOf(req.project_id, [req.object_id])).filter(isWanted)
-    const { object_id, digests } = req
+    const { project_id, object_id, digests } = req
     const doomed = digests == null ? versions.filter(isLive) : pickAll(versions, { object_id, digests })
     const gone = doomed.find((version) => !isLive(version))
     if (gone !== undefined) throw goneError(gone)
     if (doomed.length === 0) throw notFound('Obj', req.object_id)
     const deleted_at = nowAfter(doomed.map(({ created_at }) => created_at))
-    const rows = doomed.map((version) => deletionOf(req.project_id, version, deleted_at))
-    await traces.insert('objects', rows)
-    for (const { base_object_class } of doomed) onChange({ project_id: req.project_id, base_object_class })
+    const rows = doomed.map((version) => deletionOf(project_id, version, deleted_at))
+    // First, since a request that is repeated finds nothing to delete once the versions are gone.
     await removeLabels(
-      req.project_id,
-      req.object_id,
+      project_id,
+      object_id,
       doomed.map((version) => version.digest),
     )
+    await traces.insert('objects', rows)
+    for (const { base_object_class } of doomed) onChange({ project_id, base_object_class, kind: 'removed' })
     return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
   }
 
@@ -98,8 +104,9 @@ export function createObjects(deps: {
     return { objs: versions.map((version) => objOf(req.project_id, version, options)) }
   }
 
-  function watchChanges(watcher: OnChange): void {
-    onChange = watcher
+  function noteErased(projectIds: Iterable<string>): void {
+    for (const project_id of projectIds)
+      onChange({ project_id, base_object_class: undefined, kind: 'removed' })
   }
 
   function reviewWith(reviewer: Review): void {
@@ -116,10 +123,11 @@ export function createObjects(deps: {
     ...createPublisher({
       ...deps,
       versionsOf,
-      onChange: (version) => onChange(version),
+      onChange,
       review: (published, context) => review(published, context),
     }),
-    watchChanges,
+    watchChanges: (watcher) => void watchers.add(watcher),
+    noteErased,
     reviewWith,
     ...labelling,
   }

@@ -1,3 +1,4 @@
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Files } from '../files/service.ts'
 import { createPlaceholderOps } from '../objects/placeholder-ops.ts'
 import { OBJECT_ID_CHARS_MAX } from '../objects/publisher.ts'
@@ -13,7 +14,11 @@ export interface SpanOps {
   publish(projectId: string, spanNames: readonly string[], user: string): Promise<void>
 }
 
-export function createSpanOps(deps: { objects: Objects; files: Files }): SpanOps {
+export function createSpanOps(deps: {
+  objects: Objects
+  files: Files
+  peers: Pick<Peers, 'arePossible'>
+}): SpanOps {
   const why = 'traced with OpenTelemetry, which captures no code'
   const ops = createPlaceholderOps(deps, { why, seenMax: SEEN_MAX })
   return {

@@ -3,6 +3,7 @@ import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Redaction } from '../../redaction/service.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Calls } from '../calls/service.ts'
 import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
 import type { Files } from '../files/service.ts'
@@ -33,6 +34,7 @@ export function createOtlp(deps: {
   objects: Objects
   files: Files
   redaction: Pick<Redaction, 'of'>
+  peers: Pick<Peers, 'arePossible'>
 }): Otlp {
   const ops = createSpanOps(deps)
 
@@ -79,8 +81,7 @@ export function createOtlp(deps: {
     const spans = placedSpans(decode(req.bytes), context)
     if (spans.length > 0 && spans.every(({ projectId }) => projectId === undefined))
       throw invalidRequest(NO_PROJECT)
-    for (const projectId of new Set(spans.map((span) => span.projectId)))
-      if (projectId !== undefined) checkMayExport(placeOf(projectId), req.bytes.byteLength, context)
+    checkMayExport(placesOf(spans), req.bytes.byteLength, context)
     const rejections: string[] = []
     for (let at = 0; at < spans.length; at += SPANS_PER_WRITE)
       rejections.push(...(await write(spans.slice(at, at + SPANS_PER_WRITE), context.caller.user)))
@@ -90,11 +91,19 @@ export function createOtlp(deps: {
   return { exportTraces }
 }
 
-/** @throws 403, 429, 402 where the entity has no room */
-function checkMayExport(place: Place, bytes: number, { caller, limits }: CallContext): void {
-  requireRight(caller.rights, 'ingest', place)
-  limits?.forEntity(place.entity, bytes)
-  limits?.stores(place.entity, bytes)
+/** The projects that spans name. */
+function placesOf(spans: readonly PlacedSpan[]): Place[] {
+  const projectIds = new Set(spans.flatMap(({ projectId }) => projectId ?? []))
+  return [...projectIds].map(placeOf)
+}
+
+/** @throws 403, 429, 402 where an entity has no room */
+function checkMayExport(places: readonly Place[], bytes: number, { caller, limits }: CallContext): void {
+  for (const place of places) requireRight(caller.rights, 'ingest', place)
+  for (const entity of new Set(places.map((place) => place.entity))) {
+    limits?.forEntity(entity, bytes)
+    limits?.stores(entity, bytes)
+  }
 }
 
 const NO_PROJECT =

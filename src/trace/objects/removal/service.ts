@@ -4,6 +4,7 @@ import { firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../../stores/trace-db/table-removal.ts'
 import { nowAfter, nowIso } from '../../../time.ts'
 import type { RemoveUnused } from '../../unused-content/service.ts'
+import type { Objects } from '../service.ts'
 import * as queries from './queries.ts'
 
 /** Versions that are marked as deleted at once. */
@@ -11,10 +12,10 @@ const MARKED_AT_ONCE = 1_000
 
 /** Removes objects for good: of deleted versions, and of those that a user published, all but the name. */
 export function createObjectsRemoval(
-  deps: { traces: TraceDb; mutations: Mutations },
+  deps: { traces: TraceDb; mutations: Mutations; objects: Pick<Objects, 'noteErased'> },
   removeUnused: RemoveUnused,
 ): Removal {
-  const { traces, mutations } = deps
+  const { traces, mutations, objects } = deps
   const rows = createTableRemoval(deps, {
     table: 'objects',
     kind: 'objects',
@@ -34,6 +35,11 @@ export function createObjectsRemoval(
   return {
     ...rows,
 
+    async eraseProjects(projectIds, signal) {
+      await rows.eraseProjects?.(projectIds, signal)
+      objects.noteErased(projectIds)
+    },
+
     async hideUser({ name }, signal) {
       for (;;) {
         signal.throwIfAborted()
@@ -45,6 +51,7 @@ export function createObjectsRemoval(
           'objects',
           live.map((version) => ({ ...version, published_at: version.created_at, deleted_at })),
         )
+        objects.noteErased(new Set(live.map(({ project_id }) => project_id)))
       }
     },
 
