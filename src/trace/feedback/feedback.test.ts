@@ -365,32 +365,3 @@ describe('POST /feedback/purge', () => {
     expect(response.status).toBe(400)
   })
 })
-
-describe('POST /feedback/replace', () => {
-  it('200 with a new row in place of the old', async () => {
-    const project = server.newProject()
-    const old = await create(note(project))
-    const response = await server.post('/feedback/replace', {
-      ...note(project, { payload: { note: 'better' } }),
-      feedback_id: old['id'],
-    })
-    const { id } = (await response.json()) as { id: string }
-    expect(id).not.toBe(old['id'])
-    expect((await query(project)).result).toMatchObject([{ id, payload: { note: 'better' } }])
-  })
-
-  it('200 and one row, however often the same is sent', async () => {
-    const project = server.newProject()
-    for (const id of [undefined, 'own-id']) {
-      const old = await create(note(project, { ...(id !== undefined && { id }) }))
-      const body = { ...note(project, { payload: { note: 'better' } }), feedback_id: old['id'] }
-      const replies = await Promise.all([1, 2, 3].map(() => server.post('/feedback/replace', body)))
-      const ids = await Promise.all(replies.map(async (reply) => ((await reply.json()) as { id: string }).id))
-      expect(new Set(ids).size).toBe(1)
-      expect((await query(project)).result.filter((row) => row['id'] === ids[0])).toHaveLength(1)
-      const other = await server.post('/feedback/replace', { ...body, payload: { note: 'best' } })
-      expect(((await other.json()) as { id: string }).id).not.toBe(ids[0])
-    }
-    expect((await query(project)).total_count).toBe(4)
-  })
-})

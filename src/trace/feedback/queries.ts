@@ -49,6 +49,15 @@ export function deleteFeedback(projectId: string, ids: readonly string[]): Sql {
   }
 }
 
+/** All with an id but one, that of a ref: `id` alone does not distinguish rows of the table. */
+export function deleteReplaced(projectId: string, id: string, kept: { id: string; weave_ref: string }): Sql {
+  return {
+    sql: `DELETE FROM feedback WHERE project_id = {project_id:String} AND id = {id:String}
+      AND NOT (id = {kept_id:String} AND weave_ref = {weave_ref:String})`,
+    params: { project_id: projectId, id, kept_id: kept.id, weave_ref: kept.weave_ref },
+  }
+}
+
 function conditions({ project_id, query }: Selection, params: Params): string {
   const project = `project_id = ${params.bindProject(project_id)}`
   return query == null ? project : `${project} AND ${compileQuery(query, feedbackField, params)}`

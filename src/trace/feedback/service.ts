@@ -142,7 +142,7 @@ export function createFeedback(deps: {
     // The id is derived from both, so that repeating the request changes nothing.
     const id = req.id ?? idOf(JSON.stringify({ ...req, payload: req.payload.text }), NO_TIME)
     const [row] = await write([{ ...req, id }], caller.user)
-    if (row?.id !== req.feedback_id) await remove(req.project_id, [req.feedback_id])
+    if (row !== undefined) await traces.command(queries.deleteReplaced(req.project_id, req.feedback_id, row))
     return resultOf(row)
   }
 

@@ -139,6 +139,12 @@ describe('POST /refs/read_batch', () => {
     expect((await server.post('/refs/read_batch', { refs: [ref] })).status).toBe(400)
   })
 
+  it('413 where a value is named so often that the reply would be too large', async () => {
+    const ref = await publish(server.newProject(), 'o', 'x'.repeat(600_000))
+    const refs = Array.from({ length: 1000 }, () => ref)
+    expect((await server.post('/refs/read_batch', { refs })).status).toBe(413)
+  })
+
   it('400 for more than 1000 refs, 422 without a list', async () => {
     const refs = Array.from({ length: 1001 }, () => 'weave:///a/b/object/o:x')
     expect((await server.post('/refs/read_batch', { refs })).status).toBe(400)

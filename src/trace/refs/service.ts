@@ -1,5 +1,6 @@
 import { invalidRequest, notFound } from '../../errors.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
+import { createReplyBudget } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
 import { parseRef, type RefUri, refOf } from '../ref-uri.ts'
 import type { Tables } from '../tables/service.ts'
@@ -82,6 +83,9 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
     if (req.refs.length > REFS_MAX) throw invalidRequest(`At most ${REFS_MAX} refs at once`)
     const walks = req.refs.map(startOf)
     await follow(walks, 'refused')
+    // Refs may name the same value many times.
+    const onPayload = createReplyBudget()
+    for (const { found } of walks) onPayload(found?.length ?? 0)
     return { vals: walks.map(({ found }) => (found === undefined ? null : new JsonText(found))) }
   }
 

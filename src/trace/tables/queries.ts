@@ -68,6 +68,16 @@ function slice({ limit, offset }: Page, table: string, params: Params): string {
     ARRAY JOIN page AS digest, arrayEnumerate(page) AS index ORDER BY index`
 }
 
+/** The bytes of known rows, in no order. */
+export function selectRowSizes(projectId: string, rowDigests: readonly string[]): Query {
+  const params = createParams()
+  return {
+    sql: `SELECT digest, any(length(val)) AS bytes FROM table_rows
+      WHERE project_id = ${params.bindProject(projectId)} AND digest IN ${params.bindIds(rowDigests)} GROUP BY digest`,
+    params: params.values,
+  }
+}
+
 /** Values of known rows, in no order, perhaps with duplicates. */
 export function selectValues(projectId: string, rowDigests: readonly string[]): Query {
   const params = createParams()

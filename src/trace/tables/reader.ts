@@ -2,20 +2,24 @@ import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { collectReply } from '../collect-reply.ts'
+import { inBatches } from '../batches.ts'
+import { collectReply, createReplyBudget } from '../collect-reply.ts'
 import { type Page, pageOf } from '../query-language/page.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
-/** Rows read at once while a table streams: bounds memory for rows and tables of any size. */
-const ROWS_PER_FETCH = 1000
+/** Rows whose sizes are asked for at once. */
+const ROWS_PER_LOOK = 1000
+
+/** What is in memory of a table while it streams, but for a single larger row. */
+const PER_FETCH = { bytes: 16 * 1024 * 1024, count: ROWS_PER_LOOK }
 
 /** Every way tables are read. */
 export interface TableReader {
   /** Wire: an unknown table has no rows. */
   query(req: wire.TableQueryReq, context: CallContext): Promise<wire.TableQueryRes>
   queryStream(req: wire.TableQueryReq, context: CallContext): Promise<AsyncIterable<wire.TableRow>>
-  /** The values of some rows of a table, by their digests, without those that are not in it. */
+  /** The values of some rows of a table, by their digests, without those that are not in it. @throws 413 for too much */
   readRows(projectId: string, table: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>>
   queryStats(req: wire.TableQueryStatsReq): Promise<wire.TableQueryStatsRes>
   /** Wire: unknown tables are left out. */
@@ -23,11 +27,18 @@ export interface TableReader {
 }
 
 export function createTableReader({ traces }: { traces: TraceDb }): TableReader {
-  async function valuesOf(projectId: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>> {
+  /** @param onPayload is told the characters of each value */
+  async function valuesOf(
+    projectId: string,
+    rowDigests: readonly string[],
+    onPayload: (chars: number) => void = () => undefined,
+  ): Promise<Map<string, JsonText>> {
     const query = queries.selectValues(projectId, [...new Set(rowDigests)])
     const values = new Map<string, JsonText>()
-    for await (const row of traces.query<queries.ValueRow>(query))
+    for await (const row of traces.query<queries.ValueRow>(query)) {
+      onPayload(row.val.length)
       values.set(row.digest, new JsonText(row.val))
+    }
     return values
   }
 
@@ -41,18 +52,25 @@ export function createTableReader({ traces }: { traces: TraceDb }): TableReader 
     signal: AbortSignal,
   ): AsyncGenerator<wire.TableRow> {
     const places = await rowsOf(traces.query<queries.Place>(queries.selectPlaces(req, page), signal))
-    for (let at = 0; at < places.length; at += ROWS_PER_FETCH) {
-      signal.throwIfAborted()
-      const chunk = places.slice(at, at + ROWS_PER_FETCH)
-      const values = await valuesOf(
-        req.project_id,
-        chunk.map((place) => place.digest),
-      )
-      for (const place of chunk) {
-        const val = values.get(place.digest)
-        if (val !== undefined) yield { ...place, val }
+    for (let at = 0; at < places.length; at += ROWS_PER_LOOK) {
+      const looked = places.slice(at, at + ROWS_PER_LOOK)
+      const sizes = await sizesOf(req.project_id, digestsOf(looked))
+      const sizeOf = ({ digest }: queries.Place) => ({ bytes: sizes.get(digest) ?? 0, count: 1 })
+      for (const chunk of inBatches(looked, PER_FETCH, sizeOf)) {
+        signal.throwIfAborted()
+        const values = await valuesOf(req.project_id, digestsOf(chunk))
+        for (const place of chunk) {
+          const val = values.get(place.digest)
+          if (val !== undefined) yield { ...place, val }
+        }
       }
     }
+  }
+
+  async function sizesOf(projectId: string, rowDigests: readonly string[]): Promise<Map<string, number>> {
+    const query = queries.selectRowSizes(projectId, rowDigests)
+    const rows = await rowsOf(traces.query<{ digest: string; bytes: number }>(query))
+    return new Map(rows.map(({ digest, bytes }) => [digest, bytes]))
   }
 
   async function query(req: wire.TableQueryReq, { signal }: CallContext) {
@@ -70,7 +88,7 @@ export function createTableReader({ traces }: { traces: TraceDb }): TableReader 
   ): Promise<Map<string, JsonText>> {
     const query = queries.selectMembers(projectId, table, rowDigests)
     const members = new Set((await firstOf(traces.query<{ members: string[] }>(query)))?.members)
-    return valuesOf(projectId, [...members])
+    return valuesOf(projectId, [...members], createReplyBudget())
   }
 
   async function queryStats(req: wire.TableQueryStatsReq) {
@@ -97,6 +115,10 @@ export function createTableReader({ traces }: { traces: TraceDb }): TableReader 
   }
 
   return { query, queryStream, readRows, queryStats, queryStatsBatch }
+}
+
+function digestsOf(places: readonly queries.Place[]): string[] {
+  return places.map(({ digest }) => digest)
 }
 
 interface TableCount {

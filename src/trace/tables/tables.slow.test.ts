@@ -185,6 +185,16 @@ describe('POST /table/query_stream', () => {
   })
 })
 
+describe('a table whose rows are read in several parts', () => {
+  it('is read whole and in order, large rows between small ones', async () => {
+    const rows = Array.from({ length: 12 }, (_, n) => ({ n, s: 'x'.repeat(n % 2 === 0 ? 4_000_000 : 1) }))
+    const project_id = server.newProject()
+    const { digest } = await create(project_id, rows)
+    const sizes = (found: Row[]) => found.map(({ val }) => [val['n'], String(val['s']).length])
+    expect(sizes(await query(project_id, digest))).toEqual(rows.map(({ n, s }) => [n, s.length]))
+  })
+})
+
 describe('POST /table/update', () => {
   it('200 applies the updates in order and names the row of each', async () => {
     const project_id = server.newProject()
