@@ -2,6 +2,8 @@ import { loadCalls } from './bulk.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 import { bar, grid, title } from './traces-page.ts'
 
+const YEAR_MS = 365 * 86_400_000
+
 test('find a failed call, judge it, and find all of it again after a reload', async ({
   page,
   server,
@@ -103,6 +105,21 @@ test('new calls come by themselves at the top, and are counted while one looks a
   await loadCalls(server.url, project, { ...soon, now: soon.now + 600_000, first: 2000 })
   await page.getByRole('button', { name: '5 new' }).click()
   await expect(title).toContainText('210 calls')
+})
+
+test('a call by a clock that is far ahead hides no others, and new ones still come', async ({
+  page,
+  server,
+  project,
+}) => {
+  await loadCalls(server.url, project, { count: 20, spanMs: 60_000 })
+  await loadCalls(server.url, project, { count: 1, now: Date.now() + YEAR_MS, spanMs: 1, first: 500 })
+  await page.goto(`/${project}/traces`)
+  const title = page.getByRole('heading', { name: /^Traces/ })
+  await expect(title).toContainText('21 calls')
+  await expect(page.getByRole('button', { name: 'Last 24 hours' })).toBeVisible()
+  await loadCalls(server.url, project, { count: 5, now: Date.now() + 61_000, spanMs: 1, first: 1000 })
+  await expect(title).toContainText('26 calls')
 })
 
 test('a column is made of any path, and stays', async ({ page, server, project }) => {

@@ -8,8 +8,8 @@ export type ResultsSummary = OnWire<Summary>
 export type EvaluationResults = ResultsSummary['evaluations'][number]
 export type { ScorerStats }
 
-/** Evaluations of one list; the newest are shown. */
-const RUNS_MAX = 1000
+/** Evaluations of one list, the newest. */
+export const LISTED_MAX = 1000
 
 /**
  * The calls that evaluations are, newest first: their summary is the output.
@@ -27,7 +27,7 @@ export async function listEvaluations(
       ...(evaluations !== undefined && { input_refs: [...evaluations] }),
     },
     sort_by: [{ field: 'started_at', direction: 'desc' as const }],
-    limit: RUNS_MAX,
+    limit: LISTED_MAX,
     columns: ['inputs', 'output', 'summary', 'display_name', 'ended_at', 'exception'],
   }
   const calls: Call[] = []

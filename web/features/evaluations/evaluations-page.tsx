@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { GitCompareArrows } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { listEvaluations } from '../../api/evaluations.ts'
+import { LISTED_MAX, listEvaluations } from '../../api/evaluations.ts'
 import { projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { Button } from '../../components/button.tsx'
@@ -64,6 +64,11 @@ export function EvaluationsPage() {
       {error !== null && rows !== undefined && <StaleBanner error={error} onRetry={() => void refetch()} />}
       {error === null && scoring.error !== null && (
         <StaleBanner error={scoring.error} onRetry={scoring.retry} />
+      )}
+      {rows?.length === LISTED_MAX && (
+        <p className="px-4 py-1 text-xs text-muted">
+          The newest {LISTED_MAX.toLocaleString('en')} are listed.
+        </p>
       )}
       {error !== null && rows === undefined ? (
         <ErrorState title="Evaluations could not be loaded" error={error} onRetry={() => void refetch()} />

@@ -70,13 +70,24 @@ export function useTraces(
       readRows(project, { ...selection, ...shown, sort_by, offset, limit }, { columns, lines, signal }),
     refetchMs: (page) => (page?.some(({ status }) => status === 'running') ? LIVE_MS : false),
   })
-  const fresh = useQuery({
-    queryKey: ['calls', project, 'fresh', selection, until],
+  const later = {
     enabled: isLive && !newest.isPending,
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      countCalls(project, selectionOf(search, { from: until, to: Number.POSITIVE_INFINITY }), { signal }),
+  }
+  const fresh = useQuery({
+    ...later,
+    queryKey: ['calls', project, 'fresh', selection, until],
     refetchInterval: LIVE_MS,
-    queryFn: ({ signal }) =>
-      countCalls(project, selectionOf(search, { from: until, to: serverNow() }), { signal }),
   })
+  // What the list has of later times, by clocks that are ahead, is not new.
+  const listed = useQuery({
+    ...later,
+    queryKey: ['calls', project, 'listed', selection, until],
+    enabled: later.enabled && to > until,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const listedLater = to > until ? listed.data : 0
   const showNew = useCallback(
     () => void queries.invalidateQueries({ queryKey: ['calls', project, 'newest'] }),
     [queries, project],
@@ -87,7 +98,7 @@ export function useTraces(
     request: { ...selection, ...shown, sort_by },
     isEmptyProject: newest.data?.startedAt === null,
     error: newest.error ?? rows.error ?? fresh.error,
-    newCount: fresh.data ?? 0,
+    newCount: listedLater === undefined ? 0 : Math.max(0, (fresh.data ?? 0) - listedLater),
     showNew,
   }
 }
@@ -109,9 +120,13 @@ export function selectionOf(
 ): Pick<CallsRequest, 'filter' | 'query'> {
   const operations = operationsOf(search)
   const started = { $getField: 'started_at' }
-  if (span.from !== undefined)
-    operations.push({ $gte: [started, { $literal: new Date(span.from).toISOString() }] })
-  operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
+  // A list that begins where another ended must not hold its last call again.
+  const isAfter = span.to === Number.POSITIVE_INFINITY
+  if (span.from !== undefined) {
+    const from = { $literal: new Date(span.from).toISOString() }
+    operations.push(isAfter ? { $gt: [started, from] } : { $gte: [started, from] })
+  }
+  if (!isAfter) operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
   return { filter: filterOf(search), query: { $expr: { $and: operations } } }
 }
 
