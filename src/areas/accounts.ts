@@ -26,7 +26,7 @@ import { createOidc } from '../accounts/oidc/service.ts'
 import type { Projects } from '../accounts/projects.ts'
 import { createAccountsRemoval } from '../accounts/removal/removal.ts'
 import { type AuthMode, createMe } from '../accounts/sessions/me.ts'
-import { sessionsRoutes } from '../accounts/sessions/routes.ts'
+import { meRoutes, sessionsRoutes } from '../accounts/sessions/routes.ts'
 import { createSessions, type Sessions } from '../accounts/sessions/service.ts'
 import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
@@ -100,15 +100,16 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const storage = createStorageUse({ book, log, measures: () => measures })
   const limits = createUsageLimits({ book, storage, keys, identity, audit })
   const isLocal = auth === 'local'
+  const me = createMe({ ...own, mode: auth, singleSignOn: singleSignOn !== undefined })
   const managing = [
     ...keysRoutes(keys),
     ...usersRoutes(users),
+    ...meRoutes(me),
     ...teamsRoutes(teams),
     ...limitsRoutes(limits),
     ...identityProvidersRoutes(createIdentityProviders(machines), createTokenExchange(machines)),
     ...oidcRoutes(createOidc({ ...own, settings: singleSignOn })),
   ]
-  const me = createMe({ identity, mode: auth, singleSignOn: singleSignOn !== undefined })
   return {
     audit,
     identity,

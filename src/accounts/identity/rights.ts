@@ -1,4 +1,5 @@
 import { type Place, placeOf, type Rights, type Verb } from '../../access.ts'
+import type { Caller } from '../../http/caller.ts'
 
 /** What a user is in an entity. */
 export type Role = 'viewer' | 'member' | 'admin'
@@ -26,6 +27,11 @@ export interface Granted {
   scope: KeyScope
   /** `entity/project` where only one project may be used. */
   projectId: string | null
+}
+
+/** Whether a caller may do all that its user may: a person in a session, or with a key without limits. */
+export function isUnlimited({ rights, user }: Pick<Caller, 'rights' | 'user'>): boolean {
+  return rights.allows('manage', { entity: user })
 }
 
 /** What a user may do, by the user's roles and the scope of the key. */

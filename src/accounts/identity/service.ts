@@ -15,8 +15,8 @@ export interface NewUser {
   isOperator?: boolean
 }
 
-/** Whether people gave a role, or groups of the sign-in provider. */
-export type RoleSource = 'hand' | 'groups'
+/** Who gives a role: an operator, another admin of the entity, or groups of the sign-in provider. */
+export type RoleSource = 'operator' | 'admin' | 'groups'
 
 /** Users, entities and who belongs to which. Callers check rights and record what they did. */
 export interface Identity {
@@ -33,8 +33,11 @@ export interface Identity {
   checkEntity(name: string): Promise<void>
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
-  /** Adds a member or changes a role. The first team of a user becomes the entity of requests that name none. */
-  setRole(tx: ControlTx, entity: string, user: UserRow, role: Role, from?: RoleSource): Promise<void>
+  /**
+   * Adds a member or changes a role. The first team that an operator or groups give a user becomes the entity of requests
+   * that name none: other admins, such as every person of the own entity, must not decide where these go.
+   */
+  setRole(tx: ControlTx, entity: string, user: UserRow, role: Role, from: RoleSource): Promise<void>
   /** Removes a member; false where there was none. */
   removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean>
   /** Roles of a user by entity; within a transaction, as it sees them. */
@@ -77,27 +80,13 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     })
     if (user.kind === 'service') return row
     await claimEntity(tx, row.name, 'personal')
-    await setRole(tx, row.name, row, 'admin')
+    await setRole(tx, row.name, row, 'admin', 'admin')
     return row
   }
 
   async function addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void> {
     await claimEntity(tx, name, 'team')
-    await setRole(tx, name, admin, 'admin')
-  }
-
-  async function setRole(
-    tx: ControlTx,
-    entity: string,
-    user: UserRow,
-    role: Role,
-    from: RoleSource = 'hand',
-  ): Promise<void> {
-    const { id: user_id, name, default_entity } = user
-    const isFirst = entity !== name && default_entity === name && (await rolesOf(user_id, tx)).size <= 1
-    const from_groups = from === 'groups' ? 1 : 0
-    await queries.setRole(tx, { entity, user_id, role, created_at: nowIso(), from_groups })
-    if (isFirst) await queries.updateUser(tx, user_id, { default_entity: entity })
+    await setRole(tx, name, admin, 'admin', 'operator')
   }
 
   async function rolesOf(userId: string, tx: ControlTx = control): Promise<Map<string, Role>> {
@@ -114,7 +103,7 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
       const admin = await addUser(tx, { name: name ?? 'admin', kind: 'person', isOperator: true })
       for (const entity of used) {
         await queries.insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
-        await setRole(tx, entity, admin, 'admin')
+        await setRole(tx, entity, admin, 'admin', 'operator')
       }
       return admin
     })
@@ -134,6 +123,21 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     rolesOf,
     ensureOperator,
   }
+}
+
+async function setRole(
+  tx: ControlTx,
+  entity: string,
+  user: UserRow,
+  role: Role,
+  from: RoleSource,
+): Promise<void> {
+  const { id: user_id, name, default_entity } = user
+  const hasOwnAsDefault = entity !== name && default_entity === name
+  const isFirst = from !== 'admin' && hasOwnAsDefault && (await queries.rolesOf(tx, user_id)).length <= 1
+  const from_groups = from === 'groups' ? 1 : 0
+  await queries.setRole(tx, { entity, user_id, role, created_at: nowIso(), from_groups })
+  if (isFirst) await queries.updateUser(tx, user_id, { default_entity: entity })
 }
 
 async function removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean> {

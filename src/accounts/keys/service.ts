@@ -8,6 +8,7 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import { DAY_MS, isoIn, nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
+import { isUnlimited } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import { parseProjectId } from '../project-name.ts'
 import type { UserRow } from '../user-queries.ts'
@@ -38,7 +39,7 @@ export interface KeyHome {
   /** The part of it that is shown. */
   prefix: string
   user: string
-  /** Of the only project that it may use, or of requests of its user that name none. */
+  /** Of the only project that it may use; else the person's own, or the team of a service account. */
   entity: string
 }
 
@@ -81,7 +82,7 @@ export function createKeys(deps: KeysDeps): Keys {
       const details = { user: owner.name, name: req.name, scope, project_id, expires_at }
       await audit.record(
         caller,
-        { action: 'key.create', entity: entityOf(owner), subject: prefix, details },
+        { action: 'key.create', entity: homeOf(owner), subject: prefix, details },
         tx,
       )
     })
@@ -103,7 +104,7 @@ export function createKeys(deps: KeysDeps): Keys {
     const row = await queries.findKey(control, keyId)
     const owner = row && (await identity.user(row.user_id))
     if (row === undefined || row.revoked_at !== null || owner === undefined) return undefined
-    const entity = row.project_id === null ? owner.default_entity : placeOf(row.project_id).entity
+    const entity = row.project_id === null ? homeOf(owner) : placeOf(row.project_id).entity
     return { prefix: row.prefix, user: owner.name, entity }
   }
 
@@ -115,7 +116,7 @@ export function createKeys(deps: KeysDeps): Keys {
     await control.transaction().execute(async (tx) => {
       await queries.updateKey(tx, row.id, { revoked_at: row.revoked_at ?? nowIso() })
       const details = { user: owner.name, name: row.name }
-      const event = { action: 'key.revoke', entity: entityOf(owner), subject: row.prefix, details }
+      const event = { action: 'key.revoke', entity: homeOf(owner), subject: row.prefix, details }
       await audit.record(caller, event, tx)
     })
     callers.forget()
@@ -140,13 +141,11 @@ export function createKeys(deps: KeysDeps): Keys {
   return { create, list, home, revoke, manages, ...callers }
 }
 
-/** Whether a key may do all that its user may. */
-function isUnlimited({ rights, user }: Caller): boolean {
-  return rights.allows('manage', { entity: user })
-}
-
-/** Whose audit trail a key belongs to: a person's own entity, or none of a service account's. */
-function entityOf(owner: UserRow): string | null {
+/**
+ * The entity whose admins limit a user's keys, and whose audit trail has them. A person's keys reach all teams of the
+ * person, so that no team decides about them.
+ */
+function homeOf(owner: UserRow): string {
   return owner.kind === 'person' ? owner.name : owner.default_entity
 }
 

@@ -24,9 +24,10 @@ async function limitTeam(team: string, limits: Fields): Promise<Fields> {
   return replyOf(await (await operator()).put(`/v1/accounts/teams/${team}/limits`, limits))
 }
 
-/** A key of the client's own user, with its id. */
-async function newKey(client: KeyClient, fields: Fields = {}): Promise<{ id: string; client: KeyClient }> {
-  const made = await replyOf(await client.post('/v1/accounts/keys', { name: 'one', ...fields }))
+/** A key of the client's own user for the project of a team, with its id. */
+async function newKey(client: KeyClient, team: string): Promise<{ id: string; client: KeyClient }> {
+  const body = { name: 'one', project_id: `${team}/project` }
+  const made = await replyOf(await client.post('/v1/accounts/keys', body))
   return { id: String(made['id']), client: as(String(made['key'])) }
 }
 
@@ -145,7 +146,7 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
 describe('PUT and GET /v1/accounts/keys/{key_id}/limits', () => {
   it('200 for an admin of its team, and no other key is limited by it', async () => {
     const { team, admin, member } = await newTeam()
-    const [one, other] = [await newKey(member), await newKey(member)]
+    const [one, other] = [await newKey(member, team), await newKey(member, team)]
     const path = `/v1/accounts/keys/${one.id}/limits`
     expect(await replyOf(await admin.put(path, { requests_per_minute: 1 }))).toEqual({
       key_id: one.id,
@@ -167,7 +168,7 @@ describe('PUT and GET /v1/accounts/keys/{key_id}/limits', () => {
 
   it('400 for more than the team has, and the tighter of both holds', async () => {
     const { team, admin, member } = await newTeam()
-    const { id, client } = await newKey(member)
+    const { id, client } = await newKey(member, team)
     await limitTeam(team, { requests_per_minute: 5 })
     const refused = await admin.put(`/v1/accounts/keys/${id}/limits`, { requests_per_minute: 6 })
     expect(await refusalOf(refused)).toMatchObject({
@@ -181,7 +182,7 @@ describe('PUT and GET /v1/accounts/keys/{key_id}/limits', () => {
 
   it('403 for its user, who may read them, and 404 for everybody else', async () => {
     const { team, member } = await newTeam()
-    const { id } = await newKey(member)
+    const { id } = await newKey(member, team)
     const path = `/v1/accounts/keys/${id}/limits`
     expect((await member.put(path, {})).status).toBe(403)
     expect(await replyOf(await member.get(path))).toMatchObject({ entity: team, limits: {} })
@@ -190,9 +191,20 @@ describe('PUT and GET /v1/accounts/keys/{key_id}/limits', () => {
     expect((await (await operator()).put(path, {})).status).toBe(200)
   })
 
+  it('404 for the admin of a team about keys of its members that reach other teams too', async () => {
+    const { admin, member, memberName } = await newTeam()
+    const made = await replyOf(await member.post('/v1/accounts/keys', { name: 'everywhere' }))
+    const path = `/v1/accounts/keys/${made['id']}/limits`
+    expect([(await admin.get(path)).status, (await admin.put(path, {})).status]).toEqual([404, 404])
+    expect(await replyOf(await member.put(path, { running_requests: 2 }))).toMatchObject({
+      entity: memberName,
+      limits: { running_requests: 2 },
+    })
+  })
+
   it('413 for a larger body than the key may send, before it is read', async () => {
     const { team, admin, member } = await newTeam()
-    const { id, client } = await newKey(member)
+    const { id, client } = await newKey(member, team)
     await replyOf(await admin.put(`/v1/accounts/keys/${id}/limits`, { body_bytes: 500 }))
     const refused = await refusalOf(await client.post('/call/start', start(team, 'x'.repeat(1000))))
     expect(refused).toMatchObject({

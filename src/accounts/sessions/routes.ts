@@ -3,6 +3,24 @@ import type { Me } from './me.ts'
 import type { Sessions } from './service.ts'
 import * as wire from './wire.ts'
 
+/** What users of a server with accounts decide about themselves. */
+export function meRoutes(me: Me): Route[] {
+  return [
+    route({
+      method: 'PUT',
+      path: '/v1/accounts/me',
+      operationId: 'change_me',
+      summary: 'Choose the entity of requests that name none, among those that the caller belongs to',
+      family: 'training',
+      access: 'any-key',
+      body: wire.MeChangeReq,
+      reply: 'json',
+      response: wire.MeRes,
+      handle: me.change,
+    }),
+  ]
+}
+
 export function sessionsRoutes(sessions: Sessions, me: Me): Route[] {
   return [
     route({

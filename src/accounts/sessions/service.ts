@@ -7,6 +7,7 @@ import type { SecretKey } from '../../stores/secret-key.ts'
 import { isoIn, nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import { cookieIn, cookieText } from '../cookies.ts'
+import { isUnlimited } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import { randomText } from '../keys/key-text.ts'
 import type { Keys } from '../keys/service.ts'
@@ -95,7 +96,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     }
     if (key === undefined) throw invalidRequest('Send the token of a sign-in link, or a key')
     const caller = await keys.callerOf(key)
-    if (!caller.rights.allows('manage', { entity: caller.user }))
+    if (!isUnlimited(caller))
       throw unauthorized(
         'A key with limits does not sign a person in: use one of scope "all" without a project.',
       )

@@ -17,6 +17,13 @@ export const MeRes = z
   .meta({ id: 'Me' })
 export type MeRes = z.input<typeof MeRes>
 
+export const MeChangeReq = z.object({
+  default_entity: z
+    .string()
+    .meta({ description: 'One that you belong to, which requests that name none are about from now on' }),
+})
+export type MeChangeReq = z.output<typeof MeChangeReq>
+
 export const SignInOptionsRes = z.object({
   auth: z.enum(['local', 'keys']),
   single_sign_on: z.boolean(),

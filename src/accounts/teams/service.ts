@@ -1,5 +1,5 @@
 import { conflict } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
@@ -21,7 +21,8 @@ export interface Teams {
   create(req: wire.TeamCreateReq, context: CallContext): Promise<wire.Team>
   /** Teams and entities of single users: all for operators, else those that the caller belongs to. */
   list(req: wire.TeamsQuery, context: CallContext): Promise<wire.TeamsRes>
-  members(req: wire.TeamPath): Promise<wire.MembersRes>
+  /** Mail addresses are shown to operators alone. */
+  members(req: wire.TeamPath, context: CallContext): Promise<wire.MembersRes>
   /** Adds a member or changes a role. @throws 404 for an unknown user, 409 for the last admin */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
   /** @throws 409 for the last admin */
@@ -65,15 +66,9 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     return { data, has_more: page.length > limit }
   }
 
-  async function members({ entity }: wire.TeamPath) {
+  async function members({ entity }: wire.TeamPath, { caller }: CallContext) {
     const rows = await membersOf(control, entity)
-    return {
-      data: rows.map(({ name, disabled_at, id: _, ...row }) => ({
-        user: name,
-        ...row,
-        disabled: disabled_at !== null,
-      })),
-    }
+    return { data: rows.map((row) => memberOf(row, row.role, caller)) }
   }
 
   async function setRole({ entity, user, role }: wire.MemberPath & wire.MemberReq, { caller }: CallContext) {
@@ -81,13 +76,12 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     if (role !== 'admin') checkIsNoOwner(entity, row)
     await control.transaction().execute(async (tx) => {
       await insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
-      await identity.setRole(tx, entity, row, role)
+      await identity.setRole(tx, entity, row, role, caller.rights.isOperator ? 'operator' : 'admin')
       await checkHasAdmin(tx, entity)
       await audit.record(caller, { action: 'member.set', entity, subject: user, details: { role } }, tx)
     })
     keys.forget()
-    const { email, kind, disabled_at } = row
-    return { user, email, kind, role, disabled: disabled_at !== null }
+    return memberOf(row, role, caller)
   }
 
   async function checkHasAdmin(tx: ControlDb, entity: string): Promise<void> {
@@ -116,7 +110,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     const row = await control.transaction().execute(async (tx) => {
       const added = await identity.addUser(tx, { name, kind: 'service' })
       await updateUser(tx, added.id, { default_entity: entity })
-      await identity.setRole(tx, entity, added, role)
+      await identity.setRole(tx, entity, added, role, 'admin')
       await audit.record(
         caller,
         { action: 'service_account.create', entity, subject: name, details: { role } },
@@ -124,10 +118,19 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
       )
       return added
     })
-    return { user: row.name, email: null, kind: row.kind, role, disabled: false }
+    return memberOf(row, role, caller)
   }
 
   return { create, list, members, setRole, remove, addServiceAccount }
+}
+
+/** A member as a caller may see it: an admin, who may add anyone, must not learn anyone's mail address by that. */
+function memberOf(
+  { name, email, kind, disabled_at }: Pick<UserRow, 'name' | 'email' | 'kind' | 'disabled_at'>,
+  role: wire.Member['role'],
+  { rights }: Caller,
+): wire.Member {
+  return { user: name, email: rights.isOperator ? email : null, kind, role, disabled: disabled_at !== null }
 }
 
 /** @throws 409 for the person whose own entity it is: only its admins may manage that person's keys */

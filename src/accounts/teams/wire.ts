@@ -27,7 +27,7 @@ export type TeamPath = z.output<typeof TeamPath>
 export const Member = z
   .object({
     user: z.string(),
-    email: z.string().nullable(),
+    email: z.string().nullable().meta({ description: 'Null for callers who are no operators' }),
     kind: z.enum(['person', 'service']),
     role: Role,
     disabled: z.boolean(),

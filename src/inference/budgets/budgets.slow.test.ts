@@ -173,7 +173,9 @@ describe('PUT and GET /v1/accounts/teams/{entity}/budgets', () => {
   it('402 for a key, wherever it asks, and for no other key', async () => {
     time = new Date()
     const own = await newTeam()
-    const made = await replyOf(await own.admin.post('/v1/accounts/keys', { name: 'one' }))
+    const name = `${own.team}-ci`
+    await replyOf(await own.admin.post(`/v1/accounts/teams/${own.team}/service-accounts`, { name }))
+    const made = await replyOf(await own.admin.post('/v1/accounts/keys', { name: 'one', user: name }))
     await setBudgets(own, [{ key: made['id'], unit: 'tokens', amount: 7 }])
     const keyed = { ...own, admin: createTestAccounts(server).as(String(made['key'])) }
     expect((await chat(keyed)).status).toBe(200)

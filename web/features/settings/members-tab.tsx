@@ -55,13 +55,13 @@ export function MembersTab({ me, team, onTeam }: MembersTabProps) {
           ) : (
             <Table
               label={`Members of ${team}`}
-              headings={['User', 'Kind', 'Mail address', 'Role', '']}
+              headings={['User', 'Kind', ...(me.is_operator ? ['Mail address'] : []), 'Role', '']}
               rows={rows.map((member) => ({
                 key: member.user,
                 cells: [
                   <Name key="name" member={member} />,
                   member.kind === 'service' ? 'service account' : 'person',
-                  member.email ?? '–',
+                  ...(me.is_operator ? [member.email ?? '–'] : []),
                   mayManage ? <RoleSelect key="role" team={team} member={member} /> : member.role,
                   mayManage && (
                     <span key="changes" className="inline-flex gap-1.5">

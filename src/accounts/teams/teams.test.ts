@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { createTestAccounts, type KeyClient } from '../test-accounts.ts'
+
+const server = useTestServer({ auth: 'keys' })
+const { as, operator, newUser } = createTestAccounts(server)
+
+async function newTeam(name: string, admin?: string): Promise<void> {
+  await replyOf(await (await operator()).post('/v1/accounts/teams', { name, ...(admin && { admin }) }))
+}
+
+const defaultOf = async (client: KeyClient) =>
+  (await replyOf(await client.get('/v1/accounts/me')))['default_entity']
+
+const membersPath = (team: string, user = '') => `/v1/accounts/teams/${team}/members${user && `/${user}`}`
+
+describe('PUT /v1/accounts/teams/{entity}/members/{user}', () => {
+  it('200 and the first team is where requests go that name none, if an operator adds the user to it', async () => {
+    const ada = await newUser('ada')
+    await newTeam('looms')
+    await replyOf(await (await operator()).put(membersPath('looms', 'ada'), { role: 'member' }))
+    expect(await defaultOf(ada)).toBe('looms')
+  })
+
+  it('200 and requests of the user go where they went, if another admin adds the user', async () => {
+    const bob = await newUser('bob')
+    const eve = await newUser('eve')
+    await replyOf(await eve.put(membersPath('eve', 'bob'), { role: 'member' }))
+    expect(await defaultOf(bob)).toBe('bob')
+    expect((await eve.get('/v1/accounts/keys?user=bob')).status).toBe(403)
+  })
+
+  it('200 with mail addresses for operators alone, as in the list of members', async () => {
+    const cid = await newUser('cid')
+    const dan = { name: 'dan', email: 'dan@mail.test' }
+    await replyOf(await (await operator()).post('/v1/accounts/users', dan))
+    const put = (client: KeyClient) => client.put(membersPath('cid', 'dan'), { role: 'viewer' })
+    expect(await replyOf(await put(cid))).toMatchObject({ user: 'dan', email: null })
+    expect(await replyOf(await put(await operator()))).toMatchObject({ user: 'dan', email: dan.email })
+    const addresses = async (client: KeyClient) => {
+      const { data } = await replyOf<{ data: Fields[] }>(await client.get(membersPath('cid')))
+      return data.map(({ email }) => email)
+    }
+    expect(await addresses(cid)).toEqual([null, null])
+    expect(await addresses(await operator())).toEqual([null, dan.email])
+  })
+})
+
+describe('PUT /v1/accounts/me', () => {
+  it('200 with the entity that requests go to from now on that name none', async () => {
+    const fay = await newUser('fay')
+    await newTeam('mills', 'fay')
+    expect(await defaultOf(fay)).toBe('mills')
+    expect(await replyOf(await fay.put('/v1/accounts/me', { default_entity: 'fay' }))).toMatchObject({
+      user: 'fay',
+      default_entity: 'fay',
+    })
+    expect(await defaultOf(fay)).toBe('fay')
+    const events = await replyOf<{ data: Fields[] }>(await fay.get('/v1/accounts/audit?entity=fay'))
+    expect(events.data[0]).toMatchObject({ action: 'user.change', details: { default_entity: 'fay' } })
+  })
+
+  it('403 for other entities, whether they exist or not, for keys with limits, and for service accounts', async () => {
+    const gus = await newUser('gus')
+    await newTeam('sheds')
+    for (const default_entity of ['sheds', 'nothing'])
+      expect((await gus.put('/v1/accounts/me', { default_entity })).status).toBe(403)
+    await replyOf(
+      await gus.post('/v1/accounts/teams/gus/service-accounts', { name: 'gus-ci', role: 'admin' }),
+    )
+    for (const limits of [{ scope: 'read' }, { project_id: 'gus/one' }, { user: 'gus-ci' }]) {
+      const made = await replyOf(await gus.post('/v1/accounts/keys', { name: 'k', ...limits }))
+      const change = as(String(made['key'])).put('/v1/accounts/me', { default_entity: 'gus' })
+      expect((await change).status).toBe(403)
+    }
+  })
+})
