@@ -25,7 +25,7 @@ export interface RetentionDeps {
   log: Log
   projects: Projects
   settings: RetentionSettings
-  accounts: Pick<Accounts, 'audit' | 'keys' | 'users'>
+  accounts: Pick<Accounts, 'audit' | 'identity' | 'keys' | 'users'>
   /** Of all areas; each removes its own data. */
   removals: readonly Removal[]
 }

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../errors.ts'
+import { conflict, invalidRequest } from '../../errors.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { entitiesOfProjects, findEntity, findUserByName } from '../user-queries.ts'
 
@@ -7,12 +7,21 @@ const NAME = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$/i
 const NAME_CHARS_MAX = 64
 
 /** @throws 400 for what is no name of a user or an entity */
-export function checkName(name: string): void {
+function checkName(name: string): void {
   if (!NAME.test(name)) {
     throw invalidRequest(
       'A name has 1 to 64 letters, digits, ".", "_" and "-", and begins and ends with a letter or digit',
     )
   }
+}
+
+/**
+ * Users and entities share their names: the entity of a person has the person's, and what is of another must not seem to be.
+ * @throws 400 for what is no name, 409 for one that a user or an entity has
+ */
+export async function checkIsFree(tx: ControlTx, name: string): Promise<void> {
+  checkName(name)
+  if (await isTaken(tx, name)) throw conflict(`The name ${name} is taken`)
 }
 
 /** The wanted name in the allowed form, or one that begins like it, that no user and no entity has. */

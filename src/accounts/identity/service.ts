@@ -5,7 +5,7 @@ import { UniqueViolation } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { UserRow } from '../user-queries.ts'
 import * as queries from '../user-queries.ts'
-import { checkName } from './names.ts'
+import { checkIsFree } from './names.ts'
 import type { Role } from './rights.ts'
 
 export interface NewUser {
@@ -29,10 +29,17 @@ export interface Identity {
    * @throws 400 for a bad name, 409 for one that is taken.
    */
   addUser(tx: ControlTx, user: NewUser): Promise<UserRow>
-  /** @throws 404 for a name that no user and no team has. */
+  /** @throws 404 for a name that no person and no team has. */
   checkEntity(name: string): Promise<void>
+  /** The entity of a person alone; undefined for a service account. @throws 404 for an unknown user */
+  personalEntityOf(user: string): Promise<string | undefined>
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
+  /**
+   * Adds a team where there is no entity of that name; also for projects that are older than accounts, whatever its name.
+   * @throws 400, 409 as {@link addUser}
+   */
+  ensureTeam(tx: ControlTx, name: string): Promise<void>
   /**
    * Adds a member or changes a role. The first team that an operator or groups give a user becomes the entity of requests
    * that name none: other admins, such as every person of the own entity, must not decide where these go.
@@ -53,15 +60,8 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     return row
   }
 
-  async function claimEntity(tx: ControlTx, name: string, kind: 'team' | 'personal'): Promise<void> {
-    checkName(name)
-    const isNew = await queries.insertEntity(tx, { name, kind, created_at: nowIso() })
-    if (!isNew || (await queries.entitiesOfProjects(tx)).includes(name))
-      throw conflict(`The name ${name} is taken`)
-  }
-
   async function addUser(tx: ControlTx, user: NewUser): Promise<UserRow> {
-    checkName(user.name)
+    await checkIsFree(tx, user.name)
     const row: UserRow = {
       id: newId(),
       name: user.name,
@@ -75,17 +75,18 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     }
     await queries.insertUser(tx, row).catch((error: unknown) => {
       throw error instanceof UniqueViolation
-        ? conflict(`The user ${user.name}, or the mail address, exists`)
+        ? conflict('A user with this name or mail address exists')
         : error
     })
     if (user.kind === 'service') return row
-    await claimEntity(tx, row.name, 'personal')
+    await queries.insertEntity(tx, { name: row.name, kind: 'personal', created_at: row.created_at })
     await setRole(tx, row.name, row, 'admin', 'admin')
     return row
   }
 
   async function addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void> {
-    await claimEntity(tx, name, 'team')
+    await checkIsFree(tx, name)
+    await queries.insertEntity(tx, { name, kind: 'team', created_at: nowIso() })
     await setRole(tx, name, admin, 'admin', 'operator')
   }
 
@@ -117,12 +118,25 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     async checkEntity(name) {
       if ((await queries.findEntity(control, name)) === undefined) throw notFound('team', name)
     },
+    async personalEntityOf(user) {
+      const { name, kind } = await userNamed(user)
+      const own = kind === 'person' ? await queries.findEntity(control, name) : undefined
+      return own?.kind === 'personal' ? name : undefined
+    },
     addTeam,
+    ensureTeam,
     setRole,
     removeRole,
     rolesOf,
     ensureOperator,
   }
+}
+
+async function ensureTeam(tx: ControlTx, name: string): Promise<void> {
+  if ((await queries.findEntity(tx, name)) !== undefined) return
+  const hasProjects = (await queries.entitiesOfProjects(tx)).includes(name)
+  if (!hasProjects || (await queries.findUserByName(tx, name)) !== undefined) await checkIsFree(tx, name)
+  await queries.insertEntity(tx, { name, kind: 'team', created_at: nowIso() })
 }
 
 async function setRole(

@@ -5,14 +5,7 @@ import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
-import {
-  findEntity,
-  insertEntity,
-  listEntities,
-  membersOf,
-  type UserRow,
-  updateUser,
-} from '../user-queries.ts'
+import { findEntity, listEntities, membersOf, type UserRow, updateUser } from '../user-queries.ts'
 import type * as wire from './wire.ts'
 
 /** Teams and their members, as admins of each manage them. */
@@ -23,7 +16,10 @@ export interface Teams {
   list(req: wire.TeamsQuery, context: CallContext): Promise<wire.TeamsRes>
   /** Mail addresses are shown to operators alone. */
   members(req: wire.TeamPath, context: CallContext): Promise<wire.MembersRes>
-  /** Adds a member or changes a role. @throws 404 for an unknown user, 409 for the last admin */
+  /**
+   * Adds a member or changes a role; an operator also adds a team that does not exist.
+   * @throws 404 for an unknown user, 409 for the last admin; 400, 409 for the name of a new team
+   */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
   /** @throws 409 for the last admin */
   remove(req: wire.MemberPath, context: CallContext): Promise<wire.MemberRemoveRes>
@@ -75,7 +71,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     const row = await identity.userNamed(user)
     if (role !== 'admin') checkIsNoOwner(entity, row)
     await control.transaction().execute(async (tx) => {
-      await insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
+      await identity.ensureTeam(tx, entity)
       await identity.setRole(tx, entity, row, role, caller.rights.isOperator ? 'operator' : 'admin')
       await checkHasAdmin(tx, entity)
       await audit.record(caller, { action: 'member.set', entity, subject: user, details: { role } }, tx)

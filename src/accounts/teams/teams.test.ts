@@ -12,6 +12,14 @@ async function newTeam(name: string, admin?: string): Promise<void> {
 const defaultOf = async (client: KeyClient) =>
   (await replyOf(await client.get('/v1/accounts/me')))['default_entity']
 
+const startIn = (project_id: string) => ({
+  project_id,
+  op_name: 'op',
+  started_at: '2026-01-01T00:00:00Z',
+  attributes: {},
+  inputs: {},
+})
+
 const membersPath = (team: string, user = '') => `/v1/accounts/teams/${team}/members${user && `/${user}`}`
 
 describe('PUT /v1/accounts/teams/{entity}/members/{user}', () => {
@@ -43,6 +51,55 @@ describe('PUT /v1/accounts/teams/{entity}/members/{user}', () => {
     }
     expect(await addresses(cid)).toEqual([null, null])
     expect(await addresses(await operator())).toEqual([null, dan.email])
+  })
+})
+
+describe('names of users, teams and service accounts', () => {
+  const addService = (client: KeyClient, team: string, name: string) =>
+    client.post(`/v1/accounts/teams/${team}/service-accounts`, { name })
+
+  it('409 for a service account with the name of a user, a team or projects, and the other way round', async () => {
+    const hal = await newUser('hal')
+    await newTeam('spindles')
+    const { control } = server.stores
+    await control.insertInto('projects').values({ entity: 'older', name: 'p', created_at: '2026' }).execute()
+    for (const name of ['hal', 'spindles', 'older'])
+      expect((await addService(hal, 'hal', name)).status).toBe(409)
+    await replyOf(await addService(hal, 'hal', 'hal-ci'))
+    const { post, put } = await operator()
+    expect((await post('/v1/accounts/users', { name: 'hal-ci' })).status).toBe(409)
+    expect((await post('/v1/accounts/teams', { name: 'hal-ci' })).status).toBe(409)
+    expect((await put(membersPath('hal-ci', 'hal'), { role: 'admin' })).status).toBe(409)
+    expect((await put(membersPath('older', 'hal'), { role: 'admin' })).status).toBe(200)
+  })
+
+  it('400 for a member of a new team whose name is none', async () => {
+    const put = (await operator()).put(membersPath('a%20b%2Fc', 'admin'), { role: 'admin' })
+    expect((await put).status).toBe(400)
+  })
+})
+
+describe('DELETE /v1/accounts/teams/{entity} and DELETE /v1/accounts/users/{user}', () => {
+  it('404 for a team and for a user that do not exist', async () => {
+    expect((await (await operator()).delete('/v1/accounts/teams/nothing')).status).toBe(404)
+    expect((await (await operator()).delete('/v1/accounts/users/nobody?data=true')).status).toBe(404)
+  })
+
+  it('200 and a team stays that has the name of an erased service account, as older servers allowed', async () => {
+    const ida = await newUser('ida')
+    await newTeam('warps', 'ida')
+    await replyOf(await ida.post('/v1/accounts/teams/ida/service-accounts', { name: 'ida-ci' }))
+    await replyOf(await ida.post('/call/start', { start: startIn('warps/p') }))
+    const { control } = server.stores
+    await control.updateTable('users').set({ name: 'warps' }).where('name', '=', 'ida-ci').execute()
+    const { id } = await replyOf(await (await operator()).delete('/v1/accounts/users/warps?data=true'))
+    const projects = await control
+      .selectFrom('erased_projects')
+      .select('project_id')
+      .where('erasure_id', '=', String(id))
+      .execute()
+    expect(projects).toEqual([])
+    expect((await ida.post('/calls/query_stats', { project_id: 'warps/p' })).status).toBe(200)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Audit } from '../../accounts/audit/service.ts'
+import type { Identity } from '../../accounts/identity/service.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { AuthMode } from '../../accounts/sessions/me.ts'
 import type { Users } from '../../accounts/users/service.ts'
@@ -21,7 +22,7 @@ import type * as wire from './wire.ts'
 export interface Erasures {
   /** Closes a project and has everything in it erased. */
   eraseProject(req: wire.ProjectErasePath, context: CallContext): Promise<wire.Erasure>
-  /** The same for all projects of an entity, with its members and service accounts. */
+  /** The same for all projects of an entity, with its members and service accounts. @throws 404 for one without either */
   eraseEntity(req: wire.EntityErasePath, context: CallContext): Promise<wire.Erasure>
   /**
    * Closes an account and has it erased, with what the user wrote where that is asked for.
@@ -42,12 +43,13 @@ export interface ErasuresDeps extends ErasureJobsDeps {
   log: Log
   projects: Projects
   audit: Audit
+  identity: Pick<Identity, 'checkEntity' | 'personalEntityOf'>
   users: Pick<Users, 'close'>
   keys: { forget(): void }
 }
 
 export function createErasures(deps: ErasuresDeps): Erasures {
-  const { auth, control, peers, log, projects, audit, users, keys } = deps
+  const { auth, control, peers, log, projects, audit, identity, users, keys } = deps
   const jobs = defineErasureJobs(deps)
 
   /** Records an erasure, closes what it is about, and starts it. */
@@ -85,6 +87,9 @@ export function createErasures(deps: ErasuresDeps): Erasures {
 
   async function eraseEntity({ entity }: wire.EntityErasePath, context: CallContext) {
     const payload = { entity, user: null }
+    // A server without accounts knows entities by their projects alone.
+    if ((await projects.list({ entity, after: '', limit: 1 })).length === 0)
+      await identity.checkEntity(entity)
     return begin(context, { kind: 'entity', entity, subject: entity, withData: true, payload }, (tx) =>
       projects.idsOf(tx, entity),
     )
@@ -96,11 +101,12 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   ): Promise<wire.Erasure> {
     if (auth === 'local') throw conflict('HEDDLE_AUTH=local accepts any key, and has no users to erase')
     const withData = data === 'true'
-    // The entity of a single user has the user's name.
-    const payload = { entity: withData ? user : null, user }
+    const own = await identity.personalEntityOf(user)
+    const entity = withData && own !== undefined ? own : null
+    const payload = { entity, user }
     return begin(context, { kind: 'user', entity: null, subject: user, withData, payload }, async (tx) => {
       await users.close(tx, user)
-      return withData ? projects.idsOf(tx, user) : []
+      return entity === null ? [] : projects.idsOf(tx, entity)
     })
   }
 
