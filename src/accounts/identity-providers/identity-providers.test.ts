@@ -80,7 +80,8 @@ describe('GET and PUT /v1/accounts/teams/{entity}/identity-providers', () => {
     await replyOf(await admin.put('/v1/accounts/teams/bea/members/bob', { role: 'member' }))
     expect(await statusOf(other.get(pathOf('bea')))).toBe(403)
     expect(await statusOf(other.put(pathOf('bea'), { data: [] }))).toBe(403)
-    await replyOf(await other.put('/v1/accounts/teams/bob/members/bea-ci', { role: 'member' }))
+    const operator = await accounts.operator()
+    await replyOf(await operator.put('/v1/accounts/teams/bob/members/bea-ci', { role: 'member' }))
     expect(await statusOf(admin.put(pathOf('bea'), { data: [provider] }))).toBe(403)
   })
 

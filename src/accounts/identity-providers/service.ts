@@ -27,7 +27,7 @@ export interface IdentityProviders {
 export interface IdentityProvidersDeps {
   control: ControlDb
   identity: Identity
-  keys: Pick<Keys, 'manages'>
+  keys: Pick<Keys, 'mayMakeFor'>
   issuerKeys: Pick<IssuerKeys, 'check'>
   audit: Audit
 }
@@ -60,7 +60,7 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
     const user = await identity.userNamed(provider.service_account)
     if (user.kind !== 'service' || !(await identity.rolesOf(user.id)).has(entity))
       throw invalidRequest(`${user.name} is no service account of ${entity}`, 'service_account')
-    if (!(await keys.manages(caller, user)))
+    if (!(await keys.mayMakeFor(caller, user)))
       throw notAllowed(`${user.name} belongs to teams that this key does not manage`)
     return user.id
   }

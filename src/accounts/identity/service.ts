@@ -45,8 +45,13 @@ export interface Identity {
    * that name none: other admins, such as every person of the own entity, must not decide where these go.
    */
   setRole(tx: ControlTx, entity: string, user: UserRow, role: Role, from: RoleSource): Promise<void>
-  /** Removes a member; false where there was none. */
+  /**
+   * Removes a member; false where there was none. Where requests of the member went there that name no entity, those of a
+   * person go to the person's own again; a service account keeps the team until it has another one.
+   */
   removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean>
+  /** The teams of a service account; the last one where it belongs to none any more. */
+  teamsOf(user: UserRow, tx?: ControlTx): Promise<string[]>
   /** Roles of a user by entity; within a transaction, as it sees them. */
   rolesOf(userId: string, tx?: ControlTx): Promise<Map<string, Role>>
   /** The operator of longest standing, made where there is none, who then manages every entity that has projects. */
@@ -95,6 +100,11 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     return new Map(rows.map(({ entity, role }) => [entity, role]))
   }
 
+  async function teamsOf(user: UserRow, tx: ControlTx = control): Promise<string[]> {
+    const teams = [...(await rolesOf(user.id, tx)).keys()]
+    return teams.length > 0 ? teams : [user.default_entity]
+  }
+
   async function ensureOperator(): Promise<UserRow> {
     return control.transaction().execute(async (tx) => {
       const [oldest] = await queries.listOperators(tx)
@@ -127,6 +137,7 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     ensureTeam,
     setRole,
     removeRole,
+    teamsOf,
     rolesOf,
     ensureOperator,
   }
@@ -156,6 +167,10 @@ async function setRole(
 
 async function removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean> {
   const wasMember = await queries.removeMember(tx, entity, user.id)
-  if (user.default_entity === entity) await queries.updateUser(tx, user.id, { default_entity: user.name })
+  if (user.default_entity === entity) {
+    const [other] = user.kind === 'service' ? await queries.rolesOf(tx, user.id) : []
+    const default_entity = user.kind === 'person' ? user.name : (other?.entity ?? entity)
+    await queries.updateUser(tx, user.id, { default_entity })
+  }
   return wasMember
 }

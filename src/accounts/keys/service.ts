@@ -30,8 +30,8 @@ export interface Keys extends KeyCallers {
   home(keyId: string): Promise<KeyHome | undefined>
   /** @throws 404 for a key of somebody whom the caller does not manage. */
   revoke(req: wire.KeyPath, context: CallContext): Promise<wire.KeyRevokeRes>
-  /** Whether a caller may make keys for a user. */
-  manages(caller: Caller, owner: UserRow): Promise<boolean>
+  /** Whether a caller may make keys for a user, and so do all that the user may. */
+  mayMakeFor(caller: Caller, owner: UserRow): Promise<boolean>
 }
 
 /** Whose a key is. */
@@ -58,7 +58,7 @@ export function createKeys(deps: KeysDeps): Keys {
   async function create(req: wire.KeyCreateReq, context: CallContext) {
     const { caller } = context
     const owner = await identity.userNamed(req.user ?? caller.user)
-    await checkManages(caller, owner)
+    if (!(await mayMakeFor(caller, owner))) throw notManaged(owner)
     if (req.project_id != null) requireRight(caller.rights, 'read', projectIn(req.project_id))
     if ((await queries.countKeys(control, owner.id)) >= KEYS_OF_USER_MAX)
       throw conflict(`${owner.name} has ${KEYS_OF_USER_MAX} keys: revoke one first`)
@@ -91,7 +91,7 @@ export function createKeys(deps: KeysDeps): Keys {
 
   async function list(req: wire.KeysQuery, { caller }: CallContext) {
     const owner = await identity.userNamed(req.user ?? caller.user)
-    await checkManages(caller, owner)
+    if (!(await manages(caller, owner))) throw notManaged(owner)
     const page = { userId: owner.id, beforeId: req.after, limit: req.limit + 1 }
     const rows = await queries.listKeys(control, page)
     return toPage(
@@ -123,22 +123,34 @@ export function createKeys(deps: KeysDeps): Keys {
     return { id: row.id, revoked: true as const }
   }
 
-  /** Users manage themselves; operators everyone; admins of an entity its service accounts. */
+  /** Users and operators; for service accounts those who may do themselves all that a key of it can. */
+  async function mayMakeFor(caller: Caller, owner: UserRow): Promise<boolean> {
+    return rightWithoutTeams(caller, owner) ?? (await identity.teamsOf(owner)).every(isManagedBy(caller))
+  }
+
+  /** Users and operators; for service accounts admins of any of its teams, whose data its keys reach. */
   async function manages(caller: Caller, owner: UserRow): Promise<boolean> {
-    const { rights } = caller
-    if (rights.isOperator) return true
-    // A narrow key must not make a wider one.
-    if (owner.name === caller.user) return rights.entities !== 'all' && isUnlimited(caller)
-    if (owner.kind !== 'service') return false
-    const roles = await identity.rolesOf(owner.id)
-    return roles.size > 0 && [...roles.keys()].every((entity) => rights.allows('manage', { entity }))
+    return rightWithoutTeams(caller, owner) ?? (await identity.teamsOf(owner)).some(isManagedBy(caller))
   }
 
-  async function checkManages(caller: Caller, owner: UserRow): Promise<void> {
-    if (!(await manages(caller, owner))) throw notAllowed(`This key may not manage the keys of ${owner.name}`)
-  }
+  return { create, list, home, revoke, mayMakeFor, ...callers }
+}
 
-  return { create, list, home, revoke, manages, ...callers }
+/** Whether a caller manages the keys of a user; undefined where the teams of a service account say. */
+function rightWithoutTeams(caller: Caller, owner: UserRow): boolean | undefined {
+  const { rights, user } = caller
+  if (rights.isOperator) return true
+  // A narrow key must not make a wider one.
+  if (owner.name === user) return rights.entities !== 'all' && isUnlimited(caller)
+  return owner.kind === 'service' ? undefined : false
+}
+
+function isManagedBy({ rights }: Caller): (entity: string) => boolean {
+  return (entity) => rights.allows('manage', { entity })
+}
+
+function notManaged({ name }: UserRow): Error {
+  return notAllowed(`This key may not manage the keys of ${name}`)
 }
 
 /**

@@ -1,6 +1,6 @@
-import { conflict } from '../../errors.ts'
+import { conflict, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
@@ -18,7 +18,8 @@ export interface Teams {
   members(req: wire.TeamPath, context: CallContext): Promise<wire.MembersRes>
   /**
    * Adds a member or changes a role; an operator also adds a team that does not exist.
-   * @throws 404 for an unknown user, 409 for the last admin; 400, 409 for the name of a new team
+   * @throws 404 for an unknown user, 409 for the last admin; 400, 409 for the name of a new team; 403, 404 for a service
+   * account of teams that the caller does not manage
    */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
   /** @throws 409 for the last admin */
@@ -71,6 +72,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     const row = await identity.userNamed(user)
     if (role !== 'admin') checkIsNoOwner(entity, row)
     await control.transaction().execute(async (tx) => {
+      if (row.kind === 'service') await checkMayShare(tx, caller, row, entity)
       await identity.ensureTeam(tx, entity)
       await identity.setRole(tx, entity, row, role, caller.rights.isOperator ? 'operator' : 'admin')
       await checkHasAdmin(tx, entity)
@@ -78,6 +80,23 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     })
     keys.forget()
     return memberOf(row, role, caller)
+  }
+
+  /**
+   * Whoever gets a service account into another team could use it and its keys there, so that all its teams decide.
+   * @throws 404 as for no user for callers who belong to none of them, else 403
+   */
+  async function checkMayShare(
+    tx: ControlTx,
+    { rights }: Caller,
+    account: UserRow,
+    entity: string,
+  ): Promise<void> {
+    const teams = await identity.teamsOf(account, tx)
+    if (rights.isOperator || teams.includes(entity)) return
+    if (!teams.some((team) => rights.allows('read', { entity: team }))) throw notFound('user', account.name)
+    if (!teams.every((team) => rights.allows('manage', { entity: team })))
+      throw notAllowed(`${account.name} belongs to teams that this key does not manage`)
   }
 
   async function checkHasAdmin(tx: ControlDb, entity: string): Promise<void> {

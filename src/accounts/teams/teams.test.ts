@@ -54,6 +54,55 @@ describe('PUT /v1/accounts/teams/{entity}/members/{user}', () => {
   })
 })
 
+describe('a service account of two teams', () => {
+  const put = (client: KeyClient, team: string, account: string) =>
+    client.put(membersPath(team, account), { role: 'admin' })
+
+  it('404 for admins of other teams who add it, as for no user, and 403 for those of only one of its teams', async () => {
+    const [jon, kim] = [await newUser('jon'), await newUser('kim')]
+    await replyOf(await jon.post('/v1/accounts/teams/jon/service-accounts', { name: 'jon-ci' }))
+    const replies = await Promise.all(
+      ['jon-ci', 'nobody'].map(async (name) => {
+        const reply = await put(kim, 'kim', name)
+        return [reply.status, (await reply.text()).replaceAll(name, '')]
+      }),
+    )
+    expect(replies[0]).toEqual(replies[1])
+    expect(replies[0]?.[0]).toBe(404)
+    await replyOf(await put(await operator(), 'kim', 'jon-ci'))
+    await newTeam('wefts', 'kim')
+    expect((await put(kim, 'wefts', 'jon-ci')).status).toBe(403)
+  })
+
+  it('200 for its admins who manage all of its teams, and who bring it back after its last one removed it', async () => {
+    const lea = await newUser('lea')
+    await newTeam('reeds', 'lea')
+    await replyOf(await lea.post('/v1/accounts/teams/lea/service-accounts', { name: 'lea-ci' }))
+    await replyOf(await put(lea, 'reeds', 'lea-ci'))
+    const key = await replyOf(await lea.post('/v1/accounts/keys', { name: 'k', user: 'lea-ci' }))
+    await replyOf(await lea.delete(membersPath('lea', 'lea-ci')))
+    expect(await defaultOf(as(String(key['key'])))).toBe('reeds')
+    await replyOf(await lea.delete(membersPath('reeds', 'lea-ci')))
+    await replyOf(await put(lea, 'reeds', 'lea-ci'))
+    expect((await as(String(key['key'])).get(membersPath('reeds'))).status).toBe(200)
+  })
+
+  it('200 for admins of any of its teams who list and revoke its keys, 403 for those who make one', async () => {
+    const [max, nat] = [await newUser('max'), await newUser('nat')]
+    await replyOf(await max.post('/v1/accounts/teams/max/service-accounts', { name: 'max-ci' }))
+    await replyOf(await put(await operator(), 'nat', 'max-ci'))
+    const made = await replyOf(
+      await (await operator()).post('/v1/accounts/keys', { name: 'k', user: 'max-ci' }),
+    )
+    for (const admin of [max, nat]) {
+      const { data } = await replyOf<{ data: Fields[] }>(await admin.get('/v1/accounts/keys?user=max-ci'))
+      expect(data.map(({ id }) => id)).toEqual([made['id']])
+      expect((await admin.post('/v1/accounts/keys', { name: 'k', user: 'max-ci' })).status).toBe(403)
+    }
+    expect((await max.delete(`/v1/accounts/keys/${made['id']}`)).status).toBe(200)
+  })
+})
+
 describe('names of users, teams and service accounts', () => {
   const addService = (client: KeyClient, team: string, name: string) =>
     client.post(`/v1/accounts/teams/${team}/service-accounts`, { name })
