@@ -288,6 +288,16 @@ describe('POST /v1/accounts/teams/{entity}/service-accounts', () => {
   })
 })
 
+describe('PUT /v1/accounts/users/{user}', () => {
+  it('409 for a service account that is to be an operator, whose keys admins of its team make', async () => {
+    const key = await newUser('wes')
+    await replyOf(await as(key).post('/v1/accounts/teams/wes/service-accounts', { name: 'wes-ci' }))
+    const { put } = await operatorClient()
+    expect((await put('/v1/accounts/users/wes-ci', { is_operator: true })).status).toBe(409)
+    expect((await put('/v1/accounts/users/wes-ci', { is_operator: false })).status).toBe(200)
+  })
+})
+
 describe('GET /v1/accounts/me, /v1/accounts/sign-in-options, /v1/accounts/keys, DELETE /v1/accounts/keys/{key_id} and DELETE /v1/accounts/session', () => {
   it('200 with the mode of the server, without a key', async () => {
     const options = await server.request('/v1/accounts/sign-in-options', { headers: { authorization: '' } })

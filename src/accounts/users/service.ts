@@ -22,7 +22,7 @@ export interface Users {
   /** @throws 400 for a bad name, 409 for one that is taken */
   create(req: wire.UserCreateReq, context: CallContext): Promise<wire.UserCreateRes>
   list(req: wire.UsersQuery): Promise<wire.UsersRes>
-  /** @throws 404, and 409 for what would leave the server without an operator */
+  /** @throws 404, and 409 for what would leave the server without an operator or make a service account one */
   change(req: wire.UserPath & wire.UserChangeReq, context: CallContext): Promise<wire.User>
   /** A new link, for a user who has lost the first one or has no key. @throws 404 */
   signInLink(req: wire.UserPath, context: CallContext): Promise<wire.SignInLinkRes>
@@ -60,6 +60,9 @@ export function createUsers({ control, identity, keys, sessions, audit }: UsersD
 
   async function change({ user, ...req }: wire.UserPath & wire.UserChangeReq, { caller }: CallContext) {
     const row = await identity.userNamed(user)
+    // Admins of its teams make its keys, and so would be operators too.
+    if (req.is_operator === true && row.kind === 'service')
+      throw conflict(`${user} is a service account: only persons are operators`)
     const changes: Partial<UserRow> = {
       ...(req.is_operator !== undefined && { is_operator: req.is_operator ? 1 : 0, operator_from_groups: 0 }),
       ...(req.disabled !== undefined && { disabled_at: req.disabled ? (row.disabled_at ?? nowIso()) : null }),
