@@ -9,6 +9,8 @@ export interface Caller {
   defaultEntity: string
   /** An id of the key that does not reveal the key. */
   keyId: string
+  /** When the key ends, and with it what is made by it; absent for one without an end. */
+  keyEndsAt?: string
   rights: Rights
 }
 

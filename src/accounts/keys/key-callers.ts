@@ -71,7 +71,8 @@ export function createKeyCallers(deps: {
     const { scope, project_id: projectId } = row
     const rights = rightsOf({ roles, isOperator: user.is_operator === 1, scope, projectId })
     const defaultEntity = projectId === null ? user.default_entity : (placeOf(projectId).entity ?? '')
-    return { user: user.name, defaultEntity, keyId: row.id, rights }
+    const end = row.expires_at === null ? {} : { keyEndsAt: row.expires_at }
+    return { user: user.name, defaultEntity, keyId: row.id, ...end, rights }
   }
 
   async function callerById(keyId: string): Promise<Caller | undefined> {

@@ -23,7 +23,10 @@ const KEYS_OF_USER_MAX = 200
 
 /** API keys: how programs say whose requests they send. */
 export interface Keys extends KeyCallers {
-  /** Makes a key, for the caller or for a service account of an entity that the caller manages. */
+  /**
+   * Makes a key, for the caller or for a service account of an entity that the caller manages. One that is made with a key
+   * ends with it at the latest.
+   */
   create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
   /** Whose a key is; undefined for an unknown or revoked one. */
@@ -72,7 +75,7 @@ export function createKeys(deps: KeysDeps): Keys {
       scope: req.scope,
       project_id: req.project_id ?? null,
       created_at: nowIso(),
-      expires_at: req.expires_in_days == null ? null : isoIn(req.expires_in_days * DAY_MS),
+      expires_at: endOf(req, caller),
       last_used_at: null,
       revoked_at: null,
     }
@@ -143,6 +146,13 @@ function rightWithoutTeams(caller: Caller, owner: UserRow): boolean | undefined 
   // A narrow key must not make a wider one.
   if (owner.name === user) return rights.entities !== 'all' && isUnlimited(caller)
   return owner.kind === 'service' ? undefined : false
+}
+
+/** The earlier of the wanted end and that of the caller's own key, which a copy of it must not outlive. */
+function endOf({ expires_in_days: days }: wire.KeyCreateReq, { keyEndsAt }: Caller): string | null {
+  const wanted = days == null ? undefined : isoIn(days * DAY_MS)
+  if (wanted === undefined || keyEndsAt === undefined) return wanted ?? keyEndsAt ?? null
+  return wanted < keyEndsAt ? wanted : keyEndsAt
 }
 
 function isManagedBy({ rights }: Caller): (entity: string) => boolean {

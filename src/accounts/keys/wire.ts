@@ -25,7 +25,12 @@ export const KeyCreateReq = z.object({
   name: z.string().min(1).max(128),
   scope: KeyScope.default('all'),
   project_id: z.string().nullish().meta({ description: 'entity/project: the only one that the key may use' }),
-  expires_in_days: z.number().positive().max(KEY_DAYS_MAX).nullish(),
+  expires_in_days: z
+    .number()
+    .positive()
+    .max(KEY_DAYS_MAX)
+    .nullish()
+    .meta({ description: 'At most until the key ends that the request is sent with' }),
   user: z
     .string()
     .nullish()

@@ -1,4 +1,8 @@
+import type { Selectable } from 'kysely'
+import type { SessionsTable } from '../../stores/control-db/account-tables.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+
+export type SessionRow = Selectable<SessionsTable>
 
 export async function insertLink(
   tx: ControlTx,
@@ -23,26 +27,25 @@ export async function deleteLinksOf(tx: ControlTx, userId: string): Promise<void
   await tx.deleteFrom('sign_in_links').where('user_id', '=', userId).execute()
 }
 
-export async function insertSession(
-  tx: ControlTx,
-  row: { hash: string; user_id: string; created_at: string; expires_at: string },
-): Promise<void> {
+export async function insertSession(tx: ControlTx, row: SessionRow): Promise<void> {
   await tx.insertInto('sessions').values(row).execute()
 }
 
-/** The id of the user of a session; undefined for one that is unknown or has expired. */
-export async function findSession(
-  control: ControlDb,
-  hash: string,
-  now: string,
-): Promise<string | undefined> {
-  const row = await control
+/** A session, with when its key ends; undefined for one that is unknown, has expired, or whose key is revoked or gone. */
+export function findSession(control: ControlDb, hash: string, now: string) {
+  return control
     .selectFrom('sessions')
-    .select('user_id')
-    .where('hash', '=', hash)
-    .where('expires_at', '>', now)
+    .leftJoin('api_keys', 'api_keys.id', 'sessions.key_id')
+    .select(['sessions.user_id', 'sessions.key_id', 'api_keys.expires_at as key_ends_at'])
+    .where('sessions.hash', '=', hash)
+    .where('sessions.expires_at', '>', now)
+    .where((eb) =>
+      eb.or([
+        eb('sessions.key_id', 'is', null),
+        eb.and([eb('api_keys.id', 'is not', null), eb('api_keys.revoked_at', 'is', null)]),
+      ]),
+    )
     .executeTakeFirst()
-  return row?.user_id
 }
 
 export async function deleteSession(tx: ControlTx, hash: string): Promise<void> {

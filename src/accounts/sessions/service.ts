@@ -1,5 +1,5 @@
 import { invalidRequest, unauthorized } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
@@ -41,8 +41,12 @@ export interface Sessions extends SessionCallers {
   firstSignIn(): Promise<string | undefined>
   /** Signs a browser in by a link or a key. @throws 401 for one that is not valid */
   signIn(req: SignInReq, context: CallContext): Promise<RawReply>
-  /** The reply headers that sign a browser in as a user. */
-  cookieFor(user: UserRow, context: CallContext): Promise<{ cookie: string; expiresAt: string }>
+  /** The reply headers that sign a browser in as a user; a session that a key makes ends with it. */
+  cookieFor(
+    user: UserRow,
+    context: CallContext,
+    key?: Pick<Caller, 'keyId' | 'keyEndsAt'>,
+  ): Promise<{ cookie: string; expiresAt: string }>
   signOut(input: object, context: CallContext): Promise<RawReply>
   /** Ends all sessions and links of a user. */
   endAll(tx: ControlTx, userId: string): Promise<void>
@@ -84,7 +88,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return makeLink(operator, { others: peers.arePossible ? 'stay' : 'end' })
   }
 
-  async function userOf({ token, key }: SignInReq): Promise<UserRow> {
+  async function userOf({ token, key }: SignInReq): Promise<{ user: UserRow; by?: Caller }> {
     if (token !== undefined) {
       const id = await queries.takeLink(control, hashOf(token), nowIso())
       const user = id === undefined ? undefined : await identity.user(id)
@@ -92,7 +96,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
         throw unauthorized(
           'This sign-in link is not valid: it was used, or it has expired. Ask for a new one.',
         )
-      return user
+      return { user }
     }
     if (key === undefined) throw invalidRequest('Send the token of a sign-in link, or a key')
     const caller = await keys.callerOf(key)
@@ -100,25 +104,27 @@ export function createSessions(deps: SessionsDeps): Sessions {
       throw unauthorized(
         'A key with limits does not sign a person in: use one of scope "all" without a project.',
       )
-    return identity.userNamed(caller.user)
+    return { user: await identity.userNamed(caller.user), by: caller }
   }
 
-  async function cookieFor(user: UserRow, context: CallContext) {
+  async function cookieFor(user: UserRow, context: CallContext, key?: Pick<Caller, 'keyId' | 'keyEndsAt'>) {
     const token = randomText(TOKEN_CHARS)
-    const expiresAt = isoIn(SESSION_HOURS * HOUR_MS)
+    const expiresAt = endOf(key)
+    const key_id = key?.keyId ?? null
     await control.transaction().execute(async (tx) => {
       await queries.deleteExpired(tx, nowIso())
-      const row = { hash: hashOf(token), user_id: user.id, created_at: nowIso(), expires_at: expiresAt }
-      await queries.insertSession(tx, row)
-      const actor = { user: user.name, keyId: KEY_ID + user.id }
+      const times = { created_at: nowIso(), expires_at: expiresAt }
+      await queries.insertSession(tx, { hash: hashOf(token), user_id: user.id, ...times, key_id })
+      const actor = { user: user.name, keyId: key_id ?? KEY_ID + user.id }
       await audit.record(actor, { action: 'session.start', entity: null, subject: user.name }, tx)
     })
-    return { cookie: sessionCookie(token, SESSION_HOURS * 3600, context), expiresAt }
+    const seconds = Math.ceil((Date.parse(expiresAt) - Date.now()) / 1000)
+    return { cookie: sessionCookie(token, seconds, context), expiresAt }
   }
 
   async function signIn(req: SignInReq, context: CallContext): Promise<RawReply> {
-    const user = await userOf(req)
-    const { cookie, expiresAt } = await cookieFor(user, context)
+    const { user, by } = await userOf(req)
+    const { cookie, expiresAt } = await cookieFor(user, context, by)
     return {
       headers: { 'content-type': 'application/json', 'set-cookie': cookie },
       body: JSON.stringify({ user: user.name, expires_at: expiresAt }),
@@ -148,6 +154,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
     ...createSessionCallers({ control, secretKey, identity }),
     endAll,
   }
+}
+
+/** The end of a session that begins now. */
+function endOf({ keyEndsAt }: Pick<Caller, 'keyEndsAt'> = {}): string {
+  const end = isoIn(SESSION_HOURS * HOUR_MS)
+  return keyEndsAt === undefined || end < keyEndsAt ? end : keyEndsAt
 }
 
 function sessionCookie(token: string, seconds: number, context: CallContext): string {

@@ -8,7 +8,7 @@ import type { Identity } from '../identity/service.ts'
 import type { UserRow } from '../user-queries.ts'
 import { findSession } from './queries.ts'
 
-/** With the id of the user, what stands for a session where a key has its own id. */
+/** With the id of the user, what stands for a session that was made without a key. */
 export const KEY_ID = 'session:'
 
 /** Who the callers are that sessions show. */
@@ -32,12 +32,21 @@ export function createSessionCallers(deps: {
     return { user: user.name, defaultEntity: user.default_entity, keyId: KEY_ID + user.id, rights }
   }
 
+  /** A session that was made with a key is that key: its limits hold, and work that begins in it ends with it. */
+  async function callerIn(
+    user: UserRow,
+    { key_id: keyId, key_ends_at: keyEndsAt }: { key_id: string | null; key_ends_at: string | null },
+  ): Promise<Caller> {
+    const caller = await callerOfUser(user)
+    return { ...caller, ...(keyId !== null && { keyId }), ...(keyEndsAt !== null && { keyEndsAt }) }
+  }
+
   async function callerOf(session: string): Promise<Caller> {
-    const id = await findSession(control, tokenHash(secretKey, session), nowIso())
-    const user = id === undefined ? undefined : await identity.user(id)
-    if (user === undefined || user.disabled_at !== null)
+    const found = await findSession(control, tokenHash(secretKey, session), nowIso())
+    const user = found && (await identity.user(found.user_id))
+    if (found === undefined || user === undefined || user.disabled_at !== null)
       throw unauthorized('The session has ended: sign in again.')
-    return callerOfUser(user)
+    return callerIn(user, found)
   }
 
   async function callerById(keyId: string): Promise<Caller | undefined> {

@@ -83,6 +83,8 @@ export interface SessionsTable {
   user_id: string
   created_at: string
   expires_at: string
+  /** The key that it was made with, and ends with. */
+  key_id: string | null
 }
 
 /** Links that sign a user in once; a used one is deleted. */

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { createTestAccounts, type KeyClient } from '../test-accounts.ts'
+
+const server = useTestServer({ auth: 'keys' })
+const { as, newUser } = createTestAccounts(server)
+
+async function newKey(client: Pick<KeyClient, 'post'>, fields: Fields = {}): Promise<Fields> {
+  return replyOf(await client.post('/v1/accounts/keys', { name: 'k', ...fields }))
+}
+
+/** What a browser sends that has signed in with a key. */
+async function sessionBy(key: unknown) {
+  const response = await server.request('/v1/accounts/session', {
+    method: 'POST',
+    headers: { authorization: '' },
+    body: JSON.stringify({ key }),
+  })
+  const { expires_at } = (await response.json()) as { expires_at: string }
+  const cookie = response.headers.get('set-cookie') ?? ''
+  const headers = { authorization: '', cookie: cookie.split(';')[0] ?? '', 'x-heddle-page': '1' }
+  const send = (method: string, path: string, body?: unknown) =>
+    server.request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+  return { expires_at, cookie, send, post: (path: string, body: unknown) => send('POST', path, body) }
+}
+
+const DAY_SECONDS = 86_400
+
+describe('POST /v1/accounts/session with a key', () => {
+  it('401 in the session from the moment when the key is revoked or gone', async () => {
+    const ada = await newUser('ada')
+    for (const end of ['revoked', 'gone']) {
+      const { id, key } = await newKey(ada)
+      const session = await sessionBy(key)
+      expect((await session.send('GET', '/v1/accounts/me')).status).toBe(200)
+      if (end === 'revoked') await replyOf(await ada.delete(`/v1/accounts/keys/${id}`))
+      else await server.stores.control.deleteFrom('api_keys').where('id', '=', String(id)).execute()
+      expect((await session.send('GET', '/v1/accounts/me')).status).toBe(401)
+    }
+  })
+
+  it('200 with a session that ends with the key, as do keys that are made in it', async () => {
+    const bob = await newUser('bob')
+    const short = await newKey(bob, { expires_in_days: 1 })
+    const session = await sessionBy(short['key'])
+    expect(session.expires_at).toBe(short['expires_at'])
+    const seconds = Number(/Max-Age=(\d+)/.exec(session.cookie)?.[1])
+    expect(seconds).toBeGreaterThan(DAY_SECONDS - 600)
+    expect(seconds).toBeLessThanOrEqual(DAY_SECONDS)
+    for (const fields of [{}, { expires_in_days: 30 }])
+      expect((await newKey(session, fields))['expires_at']).toBe(short['expires_at'])
+    const long = await newKey(bob, { expires_in_days: 30 })
+    expect((await sessionBy(long['key'])).expires_at < String(long['expires_at'])).toBe(true)
+  })
+
+  it('429 in the session beyond the limits of the key', async () => {
+    const cid = await newUser('cid')
+    const { id, key } = await newKey(cid)
+    await replyOf(await cid.put(`/v1/accounts/keys/${id}/limits`, { requests_per_minute: 1 }))
+    const session = await sessionBy(key)
+    expect((await session.send('GET', '/v1/accounts/me')).status).toBe(200)
+    expect((await session.send('GET', '/v1/accounts/me')).status).toBe(429)
+  })
+})
+
+describe('POST /v1/accounts/keys', () => {
+  it('200 with a key that ends no later than the one that made it', async () => {
+    const dan = await newUser('dan')
+    const short = await newKey(dan, { expires_in_days: 1 })
+    const client = as(String(short['key']))
+    for (const fields of [{}, { expires_in_days: 2 }])
+      expect((await newKey(client, fields))['expires_at']).toBe(short['expires_at'])
+    const shorter = await newKey(client, { expires_in_days: 0.5 })
+    expect(String(shorter['expires_at']) < String(short['expires_at'])).toBe(true)
+    expect((await newKey(dan))['expires_at']).toBeNull()
+  })
+})
