@@ -1,7 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { ALL_RIGHTS } from '../../access.ts'
 import { notAllowed, unavailable } from '../../errors.ts'
 import { createAuthorize } from '../../http/access.ts'
+import type { CallContext } from '../../http/caller.ts'
+import { isClientGone } from '../../http/client-gone.ts'
 import { useTestServer } from '../../testing.ts'
 import { createGraphql } from './service.ts'
 
@@ -31,17 +34,99 @@ describe('createGraphql', () => {
       ],
       createAuthorize({}),
     )
-    const context = {
-      caller: { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS },
-      requestId: '',
-      signal: new AbortController().signal,
-      header: () => undefined,
-    }
+    const context = contextOf()
     await expect(failing.run({ query: '{ broken }' }, context)).rejects.toThrow('The disk is full')
     expect(await failing.run({ query: '{ refused }' }, context)).toMatchObject({
       data: { refused: null },
       errors: [{ message: 'Not yours', extensions: { code: 'PERMISSION_ERROR' } }],
     })
+  })
+})
+
+function contextOf(signal = new AbortController().signal): CallContext {
+  const caller = { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS }
+  return { caller, requestId: '', signal, header: () => undefined }
+}
+
+describe('createGraphql, documents that nest', () => {
+  const node = { entityName: 'e', name: 'p' }
+  const graphql = createGraphql(
+    [
+      {
+        types: `extend type Query { project: Project }  extend type Mutation { nothing: String }
+          type Project { name: String, entityName: String, self: Project, within(first: Int): Connection }
+          type Connection { edges: [Edge!]! }  type Edge { node: Project }`,
+        access: { project: 'any-key' },
+        resolvers: {
+          Query: { project: () => ({ ...node, self: node }) },
+          Project: {
+            // As SQLite answers, within microtasks alone.
+            within: async (_: unknown, { first }: { first: number }) => ({
+              edges: Array.from({ length: first }, () => ({ node: { ...node, self: node } })),
+            }),
+          },
+        },
+      },
+    ],
+    createAuthorize({}),
+  )
+  const nested = (first: number, levels: number): string =>
+    levels === 0 ? 'name' : `within(first: ${first}) { edges { node { ${nested(first, levels - 1)} } } }`
+
+  /** How often others had the event loop while something was done. */
+  async function loopsDuring(work: Promise<unknown>): Promise<number> {
+    let loops = 0
+    let isDone = false
+    const done = work.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await setImmediate()
+      loops++
+    }
+    await done
+    return loops
+  }
+
+  it('answers large pages and some levels', async () => {
+    const page = await graphql.run({ query: `{ project { ${nested(5_000, 1)} } }` }, contextOf())
+    expect(page).toMatchObject({ data: { project: { within: { edges: { length: 5_000 } } } } })
+    expect(page.errors).toBeUndefined()
+    const levels = await graphql.run({ query: `{ project { ${nested(2, 4)} } }` }, contextOf())
+    expect(levels.errors).toBeUndefined()
+  })
+
+  it.each([
+    ['that reads many records', `{ project { ${nested(12, 5)} } }`, 'may read 25000 records'],
+    [
+      'that names a large page again and again',
+      `{ project { ${Array.from({ length: 9 }, (_, i) => `a${i}: within(first: 5000) { __typename }`)} } }`,
+      'may read 25000 records',
+    ],
+    [
+      'with many fields of each record',
+      `{ project { within(first: 5000) { edges { node { ${Array.from({ length: 20 }, (_, i) => `a${i}: self { ...F }`)} } } } } }
+        fragment F on Project { ${Array.from({ length: 20 }, (_, i) => `b${i}: name`)} }`,
+      'may have 500000 fields',
+    ],
+    ['that reads deep', `{ project { ${nested(1, 6)} } }`, 'may read 16 levels deep'],
+  ])('refuses one %s, while others have their turns', async (_name, query, message) => {
+    const running = graphql.run({ query }, contextOf())
+    const loops = await loopsDuring(running)
+    expect(await running).toEqual({
+      data: null,
+      errors: [{ message: expect.stringContaining(message) }],
+    })
+    if (!message.includes('deep')) expect(loops).toBeGreaterThan(3)
+  })
+
+  it('ends with its client', async () => {
+    const client = new AbortController()
+    const running = graphql.run({ query: `{ project { ${nested(12, 4)} } }` }, contextOf(client.signal))
+    await setImmediate()
+    client.abort()
+    const error: unknown = await running.catch((reason: unknown) => reason)
+    expect(isClientGone(error, client.signal)).toBe(true)
   })
 })
 

@@ -9,6 +9,8 @@ import {
 import { ClientError } from '../../errors.ts'
 import type { Access, Authorize } from '../../http/access.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { countFields, type DocumentContext, reading } from './bounded-fields.ts'
+import { createDocumentWork } from './document-work.ts'
 import type { Arguments, GraphqlModule, Resolver } from './graphql-module.ts'
 import { guardRecords } from './record-guard.ts'
 import { RECORD_TYPES } from './record-types.ts'
@@ -18,7 +20,8 @@ import type { GraphqlReq, GraphqlRes } from './wire.ts'
 const TOKENS_MAX = 2_000
 
 /**
- * Answers GraphQL requests with the fields of all modules.
+ * Answers GraphQL requests with the fields of all modules. A document that would make the server read or answer too much
+ * has an error instead.
  * @throws Error for a resolver of a field that is not declared, or of a type that does not say whose its nodes are.
  */
 export interface Graphql {
@@ -31,16 +34,24 @@ export function createGraphql(modules: readonly GraphqlModule[], authorize: Auth
   )
   for (const module of modules) attach(schema, module, authorize)
   guardRecords(schema)
+  countFields(schema)
+  const workOf = createDocumentWork()
 
   async function run(req: GraphqlReq, context: CallContext): Promise<GraphqlRes> {
+    const work = workOf(context)
     const { data, errors } = await graphql({
       schema,
       source: req.query,
-      contextValue: context,
+      contextValue: { ...context, work } satisfies DocumentContext,
+      abortSignal: work.signal,
       variableValues: req.variables ?? null,
       // Wire: clients with only one operation in a document send an empty name.
       operationName: req.operationName || null,
       maxTokens: TOKENS_MAX,
+    }).catch((error: unknown) => {
+      const refusal = work.refusal()
+      if (refusal === undefined) throw error
+      return { data: null, errors: [new GraphQLError(refusal.message, { originalError: refusal })] }
     })
     return {
       ...(data !== undefined && { data: data === null ? null : { ...data } }),
@@ -66,7 +77,7 @@ function attach(schema: GraphQLSchema, module: GraphqlModule, authorize: Authori
       const guarded = ROOTS.includes(typeName)
         ? guard(resolve, accessOf(module, typeName, fieldName), authorize)
         : resolve
-      field.resolve = guarded as unknown as GraphQLFieldResolver<unknown, CallContext>
+      field.resolve = reading(guarded as unknown as GraphQLFieldResolver<unknown, DocumentContext>)
     }
   }
 }

@@ -50,6 +50,20 @@ describe('POST /graphql, runs', () => {
     )
   })
 
+  it('200 with an error for runs of the project of runs and so on', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const nested = (levels: number): string =>
+      `runs { edges { node { name ${levels > 1 ? `project { ${nested(levels - 1)} }` : ''} } } }`
+    const asked = (levels: number) =>
+      client.ask(`{ project(name: "${project.slice(5)}", entityName: "test") { ${nested(levels)} } }`)
+    expect((await asked(3)).errors).toBeUndefined()
+    expect(await asked(5)).toMatchObject({
+      data: null,
+      errors: [{ message: 'A document may read 16 levels deep' }],
+    })
+  })
+
   it('200 for a change by id, which does not start the run again', async () => {
     const project = server.newProject()
     const { bucket } = await start(project, 'r')

@@ -1,0 +1,56 @@
+import {
+  defaultFieldResolver,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+} from 'graphql'
+import type { CallContext } from '../../http/caller.ts'
+import type { DocumentWork } from './document-work.ts'
+
+/** What resolvers get: the request, and what its document has done so far. */
+export interface DocumentContext extends CallContext {
+  work: DocumentWork
+}
+
+type FieldResolver = GraphQLFieldResolver<unknown, DocumentContext>
+
+/** A resolver that is counted as a read, and waits for its turn. */
+export function reading(resolve: FieldResolver): FieldResolver {
+  return async (node, args, context, info) => {
+    await context.work.read(info.path)
+    const answer: unknown = await resolve(node, args, context, info)
+    context.work.found(answer)
+    return answer
+  }
+}
+
+/** Has every field counted, also those that are properties of their objects: a reply may have any number of them. */
+export function countFields(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    // The types of introspection are those of the library, for all schemas.
+    if (!isObjectType(type) || type.name.startsWith('__')) continue
+    for (const field of Object.values(type.getFields())) {
+      const resolve: FieldResolver = field.resolve ?? defaultFieldResolver
+      field.resolve = isLeafType(getNamedType(field.type)) ? counted(resolve) : inTurn(resolve)
+    }
+  }
+}
+
+function counted(resolve: FieldResolver): FieldResolver {
+  return (node, args, context, info) => {
+    context.work.field()
+    return resolve(node, args, context, info)
+  }
+}
+
+function inTurn(resolve: FieldResolver): FieldResolver {
+  return (node, args, context, info) => {
+    context.work.field()
+    const turn = context.work.turnOfObject()
+    return turn === undefined
+      ? resolve(node, args, context, info)
+      : turn.then(() => resolve(node, args, context, info))
+  }
+}
