@@ -1,5 +1,7 @@
 /** What resources offer for removing their data for good; `retention/` decides when. Each method may be repeated. */
 
+import type { ControlTx } from './stores/control-db/port.ts'
+
 /** How much there is of one kind of data, in receipts. */
 export interface Amount {
   /** Such as `calls`. */
@@ -47,6 +49,11 @@ export interface Removal {
   eraseUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
   /** Puts the pseudonym where the user's name has to stay. */
   renameUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
+  /**
+   * Deletes the rows by which the names of an entity and a user are taken, in the transaction that ends their erasure: as long as
+   * any of it may be repeated, nobody else has these names. @returns what to do once it is committed
+   */
+  freeNames?(tx: ControlTx, names: { entity?: string; user?: ErasedUser }): Promise<() => Promise<void>>
   /** Removes what is older than the limits of its projects, by kind. */
   expire?: Partial<Record<RetainedKind, (limits: readonly Limit[], signal: AbortSignal) => Promise<void>>>
   /**

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Place } from '../access.ts'
 import { notAllFound } from '../errors.ts'
+import { entityOf } from '../owner-lines.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { nowIso } from '../time.ts'
 import { type ProjectName, parseProjectId } from './project-name.ts'
@@ -27,8 +28,8 @@ export interface Projects {
   list(page: { entity: string; after: string; limit: number }): Promise<ProjectName[]>
   /** The ids of all projects of an entity. */
   idsOf(tx: ControlTx, entity: string): Promise<string[]>
-  /** Deletes the rows of projects. */
-  delete(tx: ControlTx, projectIds: readonly string[]): Promise<void>
+  /** Deletes the rows of projects. @returns how many there were */
+  delete(tx: ControlTx, projectIds: readonly string[]): Promise<number>
   /** Projects, and whole entities, that are being erased: nothing in them is read or written meanwhile. */
   closed: ClosedPlaces
 }
@@ -51,7 +52,8 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
   const seen = new LRUCache<string, true>({ max: SEEN_MAX })
 
   const closed = createClosedPlaces((ids) => {
-    for (const id of ids) seen.delete(id)
+    const isClosed = new Set(ids)
+    for (const id of seen.keys()) if (isClosed.has(id) || isClosed.has(entityOf(id))) seen.delete(id)
   })
 
   async function ensure({ entity, name }: ProjectName): Promise<void> {
@@ -59,6 +61,8 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
     closed.check({ entity, project: name })
     if (seen.has(id)) return
     await queries.insertProject(control, { entity, name, created_at: nowIso() })
+    // An erasure that began meanwhile removes the row, and nothing may be written after it.
+    closed.check({ entity, project: name })
     seen.set(id, true)
   }
 

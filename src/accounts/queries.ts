@@ -60,6 +60,11 @@ export async function projectIdsOf(tx: ControlTx, entity: string): Promise<strin
   return rows.map(({ name }) => `${entity}/${name}`)
 }
 
-export async function deleteProjects(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
-  await tx.deleteFrom('projects').where(sql<string>`entity || '/' || name`, 'in', projectIds).execute()
+/** How many of the projects there were. */
+export async function deleteProjects(tx: ControlTx, projectIds: readonly string[]): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('projects')
+    .where(sql<string>`entity || '/' || name`, 'in', projectIds)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }

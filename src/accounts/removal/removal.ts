@@ -1,5 +1,5 @@
-import type { Removal } from '../../removal.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { ErasedUser, Removal } from '../../removal.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { identityText } from '../identity/provider-identity.ts'
 import type { LimitBook } from '../limits/limit-book.ts'
 import { findUserByName } from '../user-queries.ts'
@@ -24,25 +24,23 @@ export function createAccountsRemoval(deps: {
       await forget()
     },
 
-    async eraseEntity(entity) {
-      await control.transaction().execute(async (tx) => {
+    async freeNames(tx, { entity, user }) {
+      if (entity !== undefined) {
         for (const id of await queries.serviceAccountsOf(tx, entity)) await queries.deleteUser(tx, id)
         await queries.deleteEntity(tx, entity)
-      })
-      await forget()
-    },
-
-    async renameUser({ name, pseudonym }) {
-      await control.transaction().execute(async (tx) => {
-        const row = await findUserByName(tx, name)
-        await queries.replaceInAudit(tx, name, pseudonym)
-        if (row === undefined) return
-        if (row.email !== null) await queries.replaceInAudit(tx, row.email, pseudonym)
-        for (const identity of await queries.identitiesOf(tx, row.id))
-          await queries.replaceInAudit(tx, identityText(identity), pseudonym)
-        await queries.deleteUser(tx, row.id)
-      })
-      await forget()
+      }
+      if (user !== undefined) await removeUser(tx, user)
+      return forget
     },
   }
+}
+
+async function removeUser(tx: ControlTx, { name, pseudonym }: ErasedUser): Promise<void> {
+  const row = await findUserByName(tx, name)
+  await queries.replaceInAudit(tx, name, pseudonym)
+  if (row === undefined) return
+  if (row.email !== null) await queries.replaceInAudit(tx, row.email, pseudonym)
+  for (const identity of await queries.identitiesOf(tx, row.id))
+    await queries.replaceInAudit(tx, identityText(identity), pseudonym)
+  await queries.deleteUser(tx, row.id)
 }

@@ -1,7 +1,8 @@
 import pLimit from 'p-limit'
 import type { Place } from '../../access.ts'
+import type { Projects } from '../../accounts/projects.ts'
 import type { Amount, ErasedUser, Removal } from '../../removal.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { nowIso } from '../../time.ts'
 import type { ErasureRow } from './queries.ts'
@@ -31,10 +32,13 @@ export interface EraserDeps {
   control: ControlDb
   mutations: Pick<Mutations, 'untilGone'>
   removals: readonly Removal[]
-  dropControlLog: () => void
+  projects: Pick<Projects, 'idsOf' | 'delete'>
 }
 
-/** Carries an erasure out, or continues one, and keeps its receipt; what was done already is found done. */
+/**
+ * Carries an erasure out, or continues one, up to the names that its entity and user have; it keeps the receipt, and what was
+ * done already is found done.
+ */
 export type Erase = (row: ErasureRow, erased: Erased, signal: AbortSignal) => Promise<void>
 
 /** Erasures beyond the limit wait before each step, and none of them holds a place while it waits for replaced files. */
@@ -50,7 +54,7 @@ export function createEraser(deps: EraserDeps): Erase {
 }
 
 async function erase(
-  { control, mutations, removals, dropControlLog }: EraserDeps,
+  { control, mutations, removals, projects }: EraserDeps,
   row: ErasureRow,
   erased: Erased,
   signal: AbortSignal,
@@ -58,6 +62,8 @@ async function erase(
 ): Promise<void> {
   const note = (changes: Partial<ErasureRow>): Promise<void> =>
     queries.updateErasure(control, row.id, changes)
+  const findProjects = () =>
+    control.transaction().execute((tx) => addBegun(projects, tx, { id: row.id, ...erased }))
 
   await working(async () => {
     if (row.amounts === null) await note({ amounts: JSON.stringify(await countAll(removals, erased)) })
@@ -65,12 +71,15 @@ async function erase(
   })
   for (let pass = 1; ; pass++) {
     await working(async () => {
-      await eraseProjects(removals, erased, signal)
+      await eraseProjects(removals, await findProjects(), signal)
       await note({ erased_at: nowIso() })
     })
     await mutations.untilGone(signal)
-    const counted = await working(() => countProjects(removals, erased))
-    const left = counted.reduce((sum, { count }) => sum + count, 0)
+    const left = await working(async () => {
+      const { projectIds, begun } = await findProjects()
+      const counted = await countProjects(removals, { projectIds })
+      return counted.reduce((sum, { count }) => sum + count, begun)
+    })
     if (left === 0) break
     if (pass === PASSES_MAX) throw new Error(`${left} rows were written while their project was erased`)
   }
@@ -82,7 +91,23 @@ async function erase(
     })
     await mutations.untilGone(signal)
   }
-  dropControlLog()
+}
+
+/**
+ * Adds to an erasure the projects of its entity that were begun since: another server may not have heard of it yet. Deletes
+ * their rows, and those of the known ones that came again.
+ * @returns all projects of the erasure, and how many rows there were
+ */
+export async function addBegun(
+  projects: EraserDeps['projects'],
+  tx: ControlTx,
+  { id, entity }: Pick<ErasureRow, 'id'> & Pick<Erased, 'entity'>,
+): Promise<Erased & { begun: number }> {
+  if (entity !== undefined) await queries.addProjects(tx, id, await projects.idsOf(tx, entity))
+  const projectIds = await queries.projectsOf(tx, id)
+  let begun = 0
+  for (const some of slicesOf(projectIds)) begun += await projects.delete(tx, some)
+  return { projectIds, begun }
 }
 
 async function eraseUser(

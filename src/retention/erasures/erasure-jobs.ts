@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
+import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { createEraser, type Erased, type EraserDeps } from './eraser.ts'
+import { addBegun, createEraser, type Erased, type EraserDeps } from './eraser.ts'
 import type { ErasureRow } from './queries.ts'
 import * as queries from './queries.ts'
 
@@ -17,19 +18,21 @@ const RETRY_MS = 60_000
 const AT_ONCE = 64
 
 /**
- * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone.
+ * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone. It means one
+ * account only, since it is free again in the transaction that ends the erasure and not before.
  */
 const ErasurePayload = z.object({ entity: z.string().nullable(), user: z.string().nullable() })
 export type ErasurePayload = z.output<typeof ErasurePayload>
 
 export interface ErasureJobsDeps extends EraserDeps {
   jobQueue: JobQueue
-  projects: { closed: Pick<Projects['closed'], 'reopen'> }
+  projects: EraserDeps['projects'] & { closed: Pick<Projects['closed'], 'reopen'> }
+  dropControlLog: () => void
 }
 
 /** Declares the jobs that carry erasures out; each has the id of its receipt. */
 export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayload> {
-  const { control, jobQueue, projects } = deps
+  const { control, jobQueue, projects, removals, dropControlLog } = deps
   const erase = createEraser(deps)
 
   async function erasedOf(row: ErasureRow, { entity, user }: ErasurePayload): Promise<Erased> {
@@ -38,6 +41,13 @@ export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayl
       ...(entity !== null && { entity }),
       ...(user !== null && { user: { name: user, pseudonym: row.subject } }),
     }
+  }
+
+  async function freeNames(tx: ControlTx, { entity, user }: Erased): Promise<(() => Promise<void>)[]> {
+    const names = { ...(entity !== undefined && { entity }), ...(user !== undefined && { user }) }
+    const after = []
+    for (const removal of removals) after.push(await removal.freeNames?.(tx, names))
+    return after.filter((done) => done !== undefined)
   }
 
   return jobQueue.define<ErasurePayload>({
@@ -52,12 +62,18 @@ export function defineErasureJobs(deps: ErasureJobsDeps): JobsOfKind<ErasurePayl
       if (row === undefined || row.gone_at !== null) return
       const erased = await erasedOf(row, payload)
       await erase(row, erased, signal)
-      await control.transaction().execute(async (tx) => {
+      const committed = await control.transaction().execute(async (tx) => {
         await fence(tx)
+        const { begun } = await addBegun(projects, tx, { id, ...erased })
+        if (begun > 0) throw new Error(`${begun} projects were begun while their entity was erased`)
+        const after = await freeNames(tx, erased)
         await queries.updateErasure(tx, id, { gone_at: nowIso() })
         await queries.deleteProjectsOf(tx, id)
+        return after
       })
       projects.closed.reopen(id)
+      for (const done of committed) await done()
+      dropControlLog()
     },
     giveUp: async () => undefined,
   })

@@ -14,14 +14,24 @@ export async function insertErasure(
   projectIds: readonly string[],
 ): Promise<void> {
   await tx.insertInto('erasures').values(row).execute()
+  await addProjects(tx, row.id, projectIds)
+}
+
+/** Adds projects to those of an erasure. */
+export async function addProjects(
+  tx: ControlTx,
+  erasureId: string,
+  projectIds: readonly string[],
+): Promise<void> {
   for (let from = 0; from < projectIds.length; from += ROWS_PER_INSERT)
     await tx
       .insertInto('erased_projects')
       .values(
         projectIds
           .slice(from, from + ROWS_PER_INSERT)
-          .map((project_id) => ({ erasure_id: row.id, project_id })),
+          .map((project_id) => ({ erasure_id: erasureId, project_id })),
       )
+      .onConflict((clash) => clash.doNothing())
       .execute()
 }
 
@@ -34,7 +44,7 @@ export function openErasures(control: ControlDb): Promise<ErasureRow[]> {
   return control.selectFrom('erasures').selectAll().where('gone_at', 'is', null).orderBy('id').execute()
 }
 
-export async function projectsOf(control: ControlDb, erasureId: string): Promise<string[]> {
+export async function projectsOf(control: ControlTx, erasureId: string): Promise<string[]> {
   const rows = await control
     .selectFrom('erased_projects')
     .select('project_id')
