@@ -18,7 +18,7 @@ const TURN = 0x686564646c65
 
 /**
  * Kysely's dialect of PostgreSQL, in which writers take turns as they do on the one connection of SQLite: a transaction, or a
- * statement by itself that is not a `select`, holds a lock that all servers of the database share. So no transaction sees
+ * statement by itself that does not only read, holds a lock that all servers of the database share. So no transaction sees
  * another one's writes between its statements, none deadlocks, and none has to be repeated. Reads outside of transactions
  * do not wait.
  */
@@ -41,7 +41,7 @@ export interface DialectDeps {
   pool: pg.Pool
   /** Asked before each write. */
   hold: Pick<PostgresHold, 'check'>
-  /** Called after each write, with its error where it failed. */
+  /** Called after each commit of a change, and with the error of a write that failed. */
   written: (error: unknown) => void
 }
 
@@ -71,6 +71,7 @@ function driverOf(deps: DialectDeps): Driver {
 function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Promise<() => void>): Session {
   let client: pg.PoolClient | undefined
   let endTurn: (() => void) | undefined
+  let hasChanged = false
 
   /** @param isBroken whether the connection is closed: its state is not known */
   function release(isBroken = false): void {
@@ -80,11 +81,15 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
     endTurn = undefined
   }
 
-  async function run<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  async function run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     try {
       client ??= await pool.connect()
-      const { command, rowCount, rows } = await client.query<Row & pg.QueryResultRow>(sql, [...parameters])
+      const { command, rowCount, rows } = await client.query<Row & pg.QueryResultRow>(query.sql, [
+        ...query.parameters,
+      ])
       const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
+      // What defines tables has no count of rows.
+      if (isChange ? (rowCount ?? 0) > 0 : !isRead(query)) hasChanged = true
       return { rows: rows ?? [], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) }
     } catch (error) {
       const translated = postgresError(error)
@@ -95,6 +100,7 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
 
   async function begin(): Promise<void> {
     endTurn = await takeTurn()
+    hasChanged = false
     try {
       hold.check()
       client ??= await pool.connect()
@@ -114,7 +120,8 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
       // A transaction in which a statement failed is not committed.
       if (how === 'commit' && command !== 'COMMIT')
         throw new Error('A statement of the transaction failed, and the error was not passed on')
-      written(undefined)
+      // A commit of nothing reaches no disk.
+      if (how === 'commit' && hasChanged) written(undefined)
     } catch (error) {
       release(true)
       if (how === 'rollback') return
@@ -142,7 +149,7 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
     end,
     release,
     async executeQuery<Row>(query: CompiledQuery) {
-      if (endTurn === undefined && !isRead(query.sql)) return write<Row>(query)
+      if (endTurn === undefined && !isRead(query)) return write<Row>(query)
       return run<Row>(query)
     },
     // biome-ignore lint/correctness/useYield: nothing is streamed.
@@ -152,8 +159,12 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
   }
 }
 
-function isRead(sql: string): boolean {
-  return /^\s*select\b/i.test(sql)
+/** Of a statement that is written as text, only that tells what it does. */
+function isRead({ query, sql }: Pick<CompiledQuery, 'query' | 'sql'>): boolean {
+  if (query.kind === 'RawNode') return /^\s*select\b/i.test(sql)
+  if (query.kind !== 'SelectQueryNode') return false
+  const before = query.with?.expressions ?? []
+  return before.every(({ expression }) => expression.kind === 'SelectQueryNode')
 }
 
 /** One writer of this server waits for the lock at a time, so that the others leave the connections to readers. */
