@@ -41,6 +41,28 @@ describe('a rule for keys', () => {
   })
 
   it.each([
+    ['{"password":"x","score":NaN}', '{"password":"[redacted]","score":NaN}'],
+    ['[-Infinity, {"password":NaN, "a": Infinity}]', '[-Infinity, {"password":"[redacted]", "a": Infinity}]'],
+    ['[NaN,"NaN \\" Infinity",{"password":"x"}]', '[NaN,"NaN \\" Infinity",{"password":"[redacted]"}]'],
+    ['\uFEFF{"password":"x"}', '\uFEFF{"password":"[redacted]"}'],
+    ['\uFEFF {"password":"x","n":NaN}', '\uFEFF {"password":"[redacted]","n":NaN}'],
+    [
+      '\uFEFF{"password":"x"}\r\n\n{"a":NaN, "password":1}\n["b"]\n',
+      '\uFEFF{"password":"[redacted]"}\r\n\n{"a":NaN, "password":"[redacted]"}\n["b"]\n',
+    ],
+    ['{"a":1}\nnot JSON\n{"password":"x"}', '{"a":1}\nnot JSON\n{"password":"[redacted]"}'],
+    ['{"password":"x","n":NaNs}', '{"password":"x","n":NaNs}'],
+    ['{"n":NaN,"password":"x', '{"n":NaN,"password":"x'],
+  ])(
+    'finds them as Python writes JSON, behind a byte order mark, and in JSON lines: %s',
+    (text, expected) => {
+      expect(redacted(text, [key('password')], 'file', 'text').text).toBe(expected)
+      const within = redacted(JSON.stringify({ text }), [key('password')]).text ?? ''
+      expect(JSON.parse(within)).toEqual({ text: expected })
+    },
+  )
+
+  it.each([
     ['{"k":1}', '{}'],
     ['{ "k" : 1 }', '{  }'],
     ['{"a":1, "k":2, "b":3}', '{"a":1, "b":3}'],
@@ -78,6 +100,14 @@ describe('a rule for a path', () => {
     ['$.output.messages', text],
   ])('%s', (value, expected) => {
     expect(redacted(text, [path(value)]).text).toBe(expected)
+  })
+
+  it('leads into each line of JSON lines, and behind a byte order mark', () => {
+    const rules = [path('$.file.a')]
+    expect(redacted('{"a":1}\n{"a":NaN}\n', rules, 'file', 'text').text).toBe(
+      '{"a":"[redacted]"}\n{"a":"[redacted]"}\n',
+    )
+    expect(redacted('\uFEFF{"a":1}', rules, 'file', 'text').text).toBe('\uFEFF{"a":"[redacted]"}')
   })
 
   it('leaves null where it drops an element, and redacts a whole output', () => {

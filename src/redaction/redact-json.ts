@@ -1,6 +1,7 @@
 import { JSON_DEPTH_MAX, tooDeep } from '../json-limits.ts'
 import { endOfString, endOfValue, skipSpace } from '../lossless-json.ts'
 import { BUILTIN_PATTERNS } from './builtin-patterns.ts'
+import { beginsLikeJson, isJson, startOf } from './json-in-texts.ts'
 import { type JsonPath, leadsTo } from './json-path.ts'
 import {
   countHit,
@@ -39,23 +40,18 @@ interface Origin {
   depth: number
 }
 
-/** Redacts a text that is a JSON object or array as a whole; any other text is not changed. */
+/**
+ * Redacts a text that is a JSON object or array as a whole, and of one that only begins like JSON each line that is, such as those
+ * of JSON lines; any other text is not changed.
+ */
 function redactJsonIn(text: string, redacting: Redacting, origin: Origin): string {
-  if (origin.nested > NESTED_MAX || !isJson(text)) return text
-  return redactNested(text, redacting, origin)
-}
-
-/** How JSON begins that has parts. Most other texts are told by it: a failure to parse takes microseconds. */
-const BEGINNING = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d\-tfn])/
-
-function isJson(text: string): boolean {
-  if (!BEGINNING.test(text)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  if (origin.nested > NESTED_MAX || !beginsLikeJson(text)) return text
+  if (isJson(text)) return redactNested(text, redacting, origin)
+  if (!text.includes('\n')) return text
+  return text
+    .split('\n')
+    .map((line) => (isJson(line) ? redactNested(line, redacting, origin) : line))
+    .join('\n')
 }
 
 /** A path of which the first `done` steps lead here. */
@@ -86,7 +82,7 @@ interface Walk {
 
 function redactNested(json: string, redacting: Redacting, { document, nested, depth }: Origin): string {
   const walk: Walk = { json, redacting, nested, depth, edits: [] }
-  const at = skipSpace(json, 0)
+  const at = skipSpace(json, startOf(json))
   const paths = redacting.rules.paths.filter((path) => path.document === document)
   const whole = paths.find(({ steps }) => steps.length === 0)
   if (whole !== undefined) replaceValue(walk, at, whole.rule)
