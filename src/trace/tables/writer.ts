@@ -7,7 +7,7 @@ import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { checkExpectedDigest, jsonDigest, tableDigest } from '../digest.ts'
 import { DIGESTED_HERE_CHARS_MAX, digestOf } from '../digest-thread.ts'
 import * as queries from './queries.ts'
-import { applyUpdate, rowOf, type StoredRow } from './updates.ts'
+import { applyUpdates, rowOf, type StoredRow } from './updates.ts'
 import type * as wire from './wire.ts'
 
 /** Characters of rows digested before other requests run: some 10 ms. */
@@ -67,11 +67,9 @@ export function createTableWriter({ traces, projects, redaction }: TableWriterDe
     const query = queries.selectRowDigests(req.project_id, req.base_digest)
     const base = await firstOf(traces.query<{ row_digests: string[] }>(query))
     if (base === undefined) throw notFound('Table', req.base_digest)
-    const rowDigests = base.row_digests
-    const rows: StoredRow[] = []
     const added = await digestedRows(req.updates.flatMap(rowOf))
-    const updated = req.updates.map((update) => applyUpdate(update, { rowDigests, rows, added }))
-    return { digest: await store(req.project_id, rowDigests, rows), updated_row_digests: updated }
+    const { rowDigests, updated } = await applyUpdates(req.updates, { base: base.row_digests, added })
+    return { digest: await store(req.project_id, rowDigests, added), updated_row_digests: updated }
   }
 
   return { create, createFromDigests, update }
