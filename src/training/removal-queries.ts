@@ -9,21 +9,25 @@ export interface DataOfJob {
 
 /** Ids of all models of some projects. */
 export async function modelIdsOf(control: ControlTx, projectIds: readonly string[]): Promise<string[]> {
-  const rows = await control
-    .selectFrom('models')
-    .select('id')
-    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
-    .execute()
-  return rows.map(({ id }) => id)
+  return (await selectModelIds(control, projectIds).execute()).map(({ id }) => id)
 }
 
-export async function countJobs(control: ControlDb, modelIds: readonly string[]): Promise<number> {
-  const row = await control
+/** How many models some projects have, and how many jobs these have. */
+export async function countModels(
+  control: ControlDb,
+  projectIds: readonly string[],
+): Promise<{ models: number; jobs: number }> {
+  const ids = selectModelIds(control, projectIds)
+  const models = await control
+    .selectFrom(ids.as('found'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const jobs = await control
     .selectFrom('training_jobs')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('model_id', 'in', modelIds)
+    .where('model_id', 'in', ids)
     .executeTakeFirstOrThrow()
-  return row.count
+  return { models: models.count, jobs: jobs.count }
 }
 
 /** Deletes the rows of jobs of a model, with their events. */
@@ -74,4 +78,12 @@ export function endedJobsOf(
 export async function renameCreator(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
   for (const table of ['models', 'training_jobs', 'training_data_uploads'] as const)
     await tx.updateTable(table).set({ created_by: pseudonym }).where('created_by', '=', name).execute()
+}
+
+/** Part of other statements: projects may have more models than a statement takes values. */
+function selectModelIds(control: ControlTx, projectIds: readonly string[]) {
+  return control
+    .selectFrom('models')
+    .select('id')
+    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
 }

@@ -38,11 +38,11 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
 
   return {
     async countProjects(projectIds) {
-      const modelIds = await queries.modelIdsOf(control, projectIds)
+      const counts = await queries.countModels(control, projectIds)
       const uploads = await queries.uploadIdsOf(control, { projectIds })
       return [
-        { kind: 'models', count: modelIds.length, bytes: 0 },
-        { kind: 'training_jobs', count: await queries.countJobs(control, modelIds), bytes: 0 },
+        { kind: 'models', count: counts.models, bytes: 0 },
+        { kind: 'training_jobs', count: counts.jobs, bytes: 0 },
         { kind: 'training_data', count: uploads.length, bytes: 0 },
       ]
     },

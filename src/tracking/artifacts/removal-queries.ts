@@ -3,27 +3,22 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 
 /** Ids of all collections of some projects. */
 export async function collectionIdsOf(control: ControlDb, projectIds: readonly string[]): Promise<string[]> {
-  const rows = await control
-    .selectFrom('artifact_collections')
-    .select('id')
-    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
-    .execute()
-  return rows.map(({ id }) => id)
+  return (await selectCollectionIds(control, projectIds).execute()).map(({ id }) => id)
 }
 
-/** Versions in collections, and the bytes of their files; a file of two versions counts twice. */
+/** Versions in some projects, and the bytes of their files; a file of two versions counts twice. */
 export async function sumVersions(
   control: ControlDb,
-  collectionIds: readonly string[],
+  projectIds: readonly string[],
 ): Promise<{ count: number; bytes: number }> {
+  const collections = selectCollectionIds(control, projectIds)
   const versions = control
     .selectFrom('artifact_versions')
     .select('id')
-    .where('collection_id', 'in', collectionIds)
+    .where('collection_id', 'in', collections)
   const counted = await control
-    .selectFrom('artifact_versions')
+    .selectFrom(versions.as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('collection_id', 'in', collectionIds)
     .executeTakeFirst()
   const summed = await control
     .selectFrom('artifact_files')
@@ -39,4 +34,12 @@ export async function renameCreator(control: ControlDb, name: string, pseudonym:
     .set({ created_by: pseudonym })
     .where('created_by', '=', name)
     .execute()
+}
+
+/** Part of other statements: projects may have more collections than a statement takes values. */
+function selectCollectionIds(control: ControlDb, projectIds: readonly string[]) {
+  return control
+    .selectFrom('artifact_collections')
+    .select('id')
+    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
 }

@@ -11,8 +11,7 @@ export function createArtifactsRemoval(deps: { control: ControlDb; contents: Con
   const { control, contents } = deps
   return {
     async countProjects(projectIds) {
-      const ids = await collectionIdsOf(control, projectIds)
-      return [{ kind: 'artifact_versions', ...(await sumVersions(control, ids)) }]
+      return [{ kind: 'artifact_versions', ...(await sumVersions(control, projectIds)) }]
     },
 
     async eraseProjects(projectIds, signal) {

@@ -5,7 +5,7 @@ import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../stores/trace-db/table-removal.ts'
 import { deleteRun, listFiles } from './queries.ts'
-import { fileBytes, renameCreator, runIdsOf } from './removal-queries.ts'
+import { renameCreator, runIdsOf, sumRuns } from './removal-queries.ts'
 
 /** Removes runs with their files, alerts, metrics and lines of their logs. */
 export function createRunsRemovals(deps: {
@@ -29,8 +29,7 @@ export function createRunsRemovals(deps: {
   return [
     {
       async countProjects(projectIds) {
-        const ids = await runIdsOf(control, projectIds)
-        return [{ kind: 'runs', count: ids.length, bytes: await fileBytes(control, ids) }]
+        return [{ kind: 'runs', ...(await sumRuns(control, projectIds)) }]
       },
       eraseProjects: erase,
       renameUser: ({ name, pseudonym }) => renameCreator(control, name, pseudonym),
