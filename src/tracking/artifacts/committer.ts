@@ -3,6 +3,7 @@ import type { Rights } from '../../access.ts'
 import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import { findInherited, type InheritedFiles, stillThere } from './inherited-files.ts'
 import { artifactDigest, type ManifestEntry, parseManifest } from './manifest.ts'
 import * as queries from './queries.ts'
 import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
@@ -50,10 +51,11 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
       if (await isCommitted(id)) return
       throw invalidRequest('The manifest of the artifact has not been uploaded')
     }
+    const inherited = await findInherited(control, entries, { entity: row.entity, rights })
     await control.transaction().execute(async (tx) => {
       // Another request may have committed or deleted it while the manifest was read.
       if ((await queries.findVersion(tx, id))?.state !== 'PENDING') return
-      const files = await filesOf(tx, row, entries, rights)
+      const files = await filesOf(tx, id, entries, await stillThere(tx, inherited))
       await queries.deleteFiles(tx, id)
       await queries.putFiles(
         tx,
@@ -81,30 +83,15 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
 /** The bytes of every entry: uploaded for this version, or for an earlier one that the entry names. @throws 400. */
 async function filesOf(
   tx: ControlTx,
-  row: queries.VersionRow,
+  id: string,
   entries: readonly ManifestEntry[],
-  rights: Rights,
+  inherited: InheritedFiles,
 ): Promise<ArtifactFile[]> {
-  const uploaded = new Map((await queries.listFiles(tx, [row.id])).map((file) => [file.name, file]))
-  const files: ArtifactFile[] = []
-  for (const entry of entries) {
+  const uploaded = new Map((await queries.listFiles(tx, [id])).map((file) => [file.name, file]))
+  return entries.map((entry) => {
     const own = uploaded.get(entry.name)
-    const file = own?.md5 === entry.md5 ? own : await inherited(tx, row.entity, entry, rights)
+    const file = own?.md5 === entry.md5 ? own : inherited.get(entry.birthArtifactId ?? '')?.get(entry.md5)
     if (file?.digest == null) throw invalidRequest(`The file ${entry.name} has not been uploaded`)
-    files.push({ name: entry.name, digest: file.digest, md5: file.md5, size: file.size })
-  }
-  return files
-}
-
-async function inherited(
-  tx: ControlTx,
-  entity: string,
-  entry: ManifestEntry,
-  rights: Rights,
-): Promise<queries.FileRow | undefined> {
-  if (entry.birthArtifactId === undefined) return undefined
-  const birth = await queries.findVersion(tx, entry.birthArtifactId)
-  if (birth?.state !== 'COMMITTED' || birth.entity !== entity || !rights.allows('read', birth))
-    return undefined
-  return queries.findFileByMd5(tx, birth.id, entry.md5)
+    return { name: entry.name, digest: file.digest, md5: file.md5, size: file.size }
+  })
 }

@@ -12,7 +12,7 @@ export type VersionRow = Selectable<ArtifactVersionsTable> &
   Pick<CollectionRow, 'entity' | 'project' | 'name' | 'type'>
 
 /** Rows that one statement names or writes at most; SQLite binds 32,766 values. */
-const ROWS_PER_STATEMENT = 1_000
+export const ROWS_PER_STATEMENT = 1_000
 
 /** Every version, with the names of its collection. */
 export function versions(db: ControlTx) {
@@ -25,6 +25,11 @@ export function versions(db: ControlTx) {
 
 export function findVersion(db: ControlTx, id: string): Promise<VersionRow | undefined> {
   return versions(db).where('version.id', '=', id).executeTakeFirst()
+}
+
+/** Those of some versions that are committed; of {@link ROWS_PER_STATEMENT} at most. */
+export function committedVersions(db: ControlTx, ids: readonly string[]): Promise<VersionRow[]> {
+  return versions(db).where('version.id', 'in', ids).where('version.state', '=', 'COMMITTED').execute()
 }
 
 export async function insertVersion(tx: ControlTx, row: Selectable<ArtifactVersionsTable>): Promise<void> {
@@ -231,6 +236,24 @@ export function findFileByMd5(db: ControlTx, artifactId: string, md5: string): P
     .where('md5', '=', md5)
     .limit(1)
     .executeTakeFirst()
+}
+
+/** A file without its name. */
+export type FileContent = Pick<FileRow, 'md5' | 'digest' | 'size'>
+
+/** A file for each of some MD5s that a version has; of {@link ROWS_PER_STATEMENT} at most. */
+export function filesByMd5(
+  db: ControlTx,
+  artifactId: string,
+  md5s: readonly string[],
+): Promise<FileContent[]> {
+  return db
+    .selectFrom('artifact_files')
+    .select(['md5', 'digest', 'size'])
+    .distinct()
+    .where('artifact_id', '=', artifactId)
+    .where('md5', 'in', md5s)
+    .execute()
 }
 
 /** Files of versions by name. */

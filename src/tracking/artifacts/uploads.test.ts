@@ -1,11 +1,14 @@
+import type { KyselyPlugin } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ALL_RIGHTS } from '../../access.ts'
+import { plainId } from '../../accounts/graphql/global-id.ts'
 import { createProjects } from '../../accounts/projects.ts'
 import { createContents } from '../../contents/service.ts'
 import { invalidRequest } from '../../errors.ts'
 import { useTestServer } from '../../testing.ts'
 import { createSignedUrls } from '../signed-urls.ts'
 import { createTestClient, digestOf, manifestOf, md5Of } from '../test-client.ts'
+import { writeManifest } from './manifest.ts'
 import { type Artifacts, createArtifacts } from './service.ts'
 
 const server = useTestServer()
@@ -204,6 +207,39 @@ describe('createArtifacts', () => {
     }
     return server.stores.control.transaction().execute((tx) => artifacts.publish(tx, publication))
   }
+
+  it('commits a draft of many files with as many statements as one of few', async () => {
+    let statements = 0
+    const counting: KyselyPlugin = {
+      transformQuery({ node }) {
+        statements++
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    }
+    const control = server.stores.control.withPlugin(counting)
+    const deps = { control, contents, projects: createProjects({ control }) }
+    const counted = createArtifacts({ ...deps, signedUrls: createSignedUrls(server.stores) })
+    const project = server.newProject()
+
+    async function statementsFor(count: number): Promise<number> {
+      const names = Array.from({ length: count }, (_, index) => `f${index}`)
+      const content = await contents.add('checkpoint:x', oneChunk('x'), { bytesMax: 100 })
+      const publication = {
+        ...{ entity: 'test', project: project.slice(5), name: `data${count}`, type: 'dataset', aliases: [] },
+        ...{ metadata: {}, files: names.map((name) => ({ name, ...content })), created_by: 'local' },
+      }
+      const base = await control.transaction().execute((tx) => artifacts.publish(tx, publication))
+      const { id } = await client.open({ project, name: `data${count}`, files: { other: 'y' } })
+      const manifest = writeManifest(base.id, publication.files)
+      expect((await client.sendManifest(id, project, manifest)).status).toBe(200)
+      statements = 0
+      await counted.commit(plainId('Artifact', id), ALL_RIGHTS)
+      return statements
+    }
+
+    expect(await statementsFor(200)).toBe(await statementsFor(2))
+  })
 
   it('publishes, resolves by any name, and keeps the bytes as long as a version needs them', async () => {
     const first = await publish('m', 'zero', ['step0', 'latest'])
