@@ -106,6 +106,23 @@ describe('PUT /storage/artifact-manifests/{artifact_id}', () => {
   })
 })
 
+describe('POST /graphql, createArtifactManifest', () => {
+  it('200 keeps an uploaded manifest that is announced again, and asks for another one anew', async () => {
+    const project = server.newProject()
+    const { id: artifactID } = await client.open({ project, name: 'data', files: {} })
+    const announce = (digest: string) =>
+      client.mutate('createArtifactManifest', 'artifactManifest { id }', {
+        ...{ artifactID, name: 'wandb_manifest.json', entityName: 'test', projectName: 'p', digest },
+      })
+    await client.sendManifest(artifactID, project, manifestOf({}))
+    await announce(md5Of('another'))
+    await expect(client.commit(artifactID)).rejects.toThrow('manifest of the artifact has not been uploaded')
+    await client.sendManifest(artifactID, project, manifestOf({}))
+    await announce(md5Of(manifestOf({})))
+    expect(await client.commit(artifactID)).toMatchObject({ artifact: { state: 'COMMITTED' } })
+  })
+})
+
 describe('GET /storage/artifact-files/{artifact_id} and /storage/artifact-manifests/{artifact_id}', () => {
   it('200 with all, 206 with a range, 416 beyond the end, 404 once it is deleted', async () => {
     const project = server.newProject()

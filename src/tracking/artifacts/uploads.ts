@@ -60,7 +60,7 @@ export interface Uploads {
   create(draft: Draft): Promise<string>
   /** Announces files with their MD5s; files that were uploaded with the same MD5 stay. */
   announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void>
-  /** Announces a manifest with its MD5; an empty one is not known yet. */
+  /** Announces a manifest with its MD5; an empty one is not known yet, and the same again changes nothing. */
   announceManifest(id: string, md5: string): Promise<void>
   /** Stores the bytes of an announced file. @throws 400 for other bytes, 402 without room, 403, 404, 409, 413. */
   receiveFile(req: FileUpload, context: CallContext): Promise<UploadRes>
@@ -116,8 +116,10 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
   }
 
   async function announceManifest(id: string, md5: string): Promise<void> {
-    await pending(id)
-    if (md5 !== '') await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
+    const { manifest_md5 } = await pending(id)
+    // The same announcement again may be a late retry, after the manifest has been uploaded.
+    if (md5 !== '' && md5 !== manifest_md5)
+      await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
   }
 
   async function receiveFile(req: FileUpload, context: CallContext) {
