@@ -49,14 +49,17 @@ export function selectSteps(run: RunKey, wanted: StepsWanted): Query {
   }
 }
 
-/** Steps spread evenly over those that have one of the keys; of any key when none are named. */
+/** Steps spread evenly over those that have all of the keys, each of which is named once; without keys, over all steps. */
 export function selectSample(
   run: RunKey,
   wanted: { stream: Stream; keys: readonly string[]; samples: number },
 ): Query {
-  const ofKeys = wanted.keys.length === 0 ? '' : 'AND key IN {keys:Array(String)}'
+  const isAny = wanted.keys.length === 0
+  const ofKeys = isAny ? '' : 'AND key IN {keys:Array(String)}'
+  const withAll = isAny ? '' : 'HAVING uniqExact(key) = length({keys:Array(String)})'
   return {
-    sql: `WITH steps AS (SELECT DISTINCT step FROM run_metrics WHERE ${OF_STREAM} ${ofKeys}),
+    sql: `WITH steps AS (SELECT step FROM run_metrics WHERE ${OF_STREAM} ${ofKeys}
+          GROUP BY step ${withAll}),
         numbered AS (SELECT step, row_number() OVER (ORDER BY step) - 1 AS place FROM steps),
         chosen AS (SELECT step FROM numbered
           WHERE place % greatest(1, intDiv((SELECT count() FROM steps) + {samples:UInt64} - 1, {samples:UInt64})) = 0)

@@ -20,7 +20,7 @@ export interface MetricRow {
 }
 
 /** Restored from the row's own columns when a line is read. */
-const FROM_COLUMNS = ['_step', '_timestamp']
+export const FROM_COLUMNS: ReadonlySet<string> = new Set(['_step', '_timestamp'])
 
 /** Nesting of values beyond this stays one value. */
 const DEPTH_MAX = 8
@@ -35,7 +35,7 @@ export function rowsOfLine(
 
 function leavesOf(line: Line, prefix: string, depth: number): { key: string; value: unknown }[] {
   return Object.entries(line).flatMap(([name, value]) => {
-    if (prefix === '' && FROM_COLUMNS.includes(name)) return []
+    if (prefix === '' && FROM_COLUMNS.has(name)) return []
     const key = prefix + name
     return isNested(value) && depth < DEPTH_MAX ? leavesOf(value, `${key}.`, depth + 1) : [{ key, value }]
   })

@@ -1,7 +1,7 @@
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
-import { rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
+import { FROM_COLUMNS, rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
 
 /** Steps that one answer holds at most: clients page by a thousand. */
 const STEPS_MAX = 10_000
@@ -67,11 +67,10 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
     wanted: { stream: Stream; keys: readonly string[]; samples: number },
   ): Promise<string[]> {
     const samples = Math.max(1, Math.min(wanted.samples, STEPS_MAX))
-    const keys = wanted.keys.filter((key) => key !== '_step' && key !== '_timestamp')
-    const rows = await rowsOf(
-      traces.query<queries.StepRow>(queries.selectSample(run, { ...wanted, keys, samples })),
-    )
-    return rows.filter((row) => row.items.length >= keys.length).map((row) => lineOf(row, wanted.stream))
+    const own = new Set(wanted.keys).difference(FROM_COLUMNS)
+    const query = queries.selectSample(run, { ...wanted, keys: [...own], samples })
+    const rows = await rowsOf(traces.query<queries.StepRow>(query))
+    return rows.map((row) => lineOf(row, wanted.stream))
   }
 
   return {

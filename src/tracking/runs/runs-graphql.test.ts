@@ -147,6 +147,21 @@ describe('POST /graphql, runs', () => {
     }
   })
 
+  it('200 with samples spread over the steps that have all keys', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const lines = Array.from({ length: 2_000 }, (_, step) => ({
+      _step: step,
+      loss: step,
+      ...(step % 96 === 0 && { acc: step }),
+    }))
+    await stream(project, 'r', history(0, lines))
+    const spec = JSON.stringify({ keys: ['_step', 'loss', 'acc'], samples: 20 })
+    const { sampledHistory } = await runOf(project, 'r', `sampledHistory(specs: [${JSON.stringify(spec)}])`)
+    const steps = Array.from({ length: 11 }, (_, index) => 2 * 96 * index)
+    expect(sampledHistory).toEqual([steps.map((step) => ({ loss: step, acc: step, _step: step }))])
+  })
+
   it('200 with samples that have all keys, and errors for a sample of another shape', async () => {
     const project = server.newProject()
     await start(project, 'r')
@@ -167,6 +182,8 @@ describe('POST /graphql, runs', () => {
     expect(parquetHistory).toEqual({ parquetUrls: [] })
     const both = await sample('{"keys":["a","b"],"samples":100}')
     expect(both.sampledHistory[0]).toHaveLength(50)
+    const twice = await sample('{"keys":["a","a"],"samples":4}')
+    expect(twice.sampledHistory).toEqual([[0, 25, 50, 75].map((step) => ({ a: step }))])
     for (const bad of ['{"keys":1}', 'x', '{"samples":0}'])
       await expect(sample(bad)).rejects.toThrow('sample')
   })
