@@ -26,19 +26,20 @@ export const FROM_COLUMNS: ReadonlySet<string> = new Set(['_step', '_timestamp']
 const DEPTH_MAX = 8
 
 /** The values of one line, nested ones under keys joined by dots. Wire: an object with `_type` is one value. */
-export function rowsOfLine(
+export function* rowsOfLine(
   line: Line,
   place: Pick<MetricRow, 'project_id' | 'run_id' | 'stream' | 'step' | 'time'>,
-): MetricRow[] {
-  return leavesOf(line, '', 1).map(({ key, value }) => ({ ...place, key, ...columnsOf(value) }))
+): Generator<MetricRow> {
+  for (const { key, value } of leavesOf(line, '', 1)) yield { ...place, key, ...columnsOf(value) }
 }
 
-function leavesOf(line: Line, prefix: string, depth: number): { key: string; value: unknown }[] {
-  return Object.entries(line).flatMap(([name, value]) => {
-    if (prefix === '' && FROM_COLUMNS.has(name)) return []
+function* leavesOf(line: Line, prefix: string, depth: number): Generator<{ key: string; value: unknown }> {
+  for (const [name, value] of Object.entries(line)) {
+    if (prefix === '' && FROM_COLUMNS.has(name)) continue
     const key = prefix + name
-    return isNested(value) && depth < DEPTH_MAX ? leavesOf(value, `${key}.`, depth + 1) : [{ key, value }]
-  })
+    if (isNested(value) && depth < DEPTH_MAX) yield* leavesOf(value, `${key}.`, depth + 1)
+    else yield { key, value }
+  }
 }
 
 function isNested(value: unknown): value is Line {

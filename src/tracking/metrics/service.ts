@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
-import { FROM_COLUMNS, rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
+import { FROM_COLUMNS, type MetricRow, rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
 
 /** Steps that one answer holds at most: clients page by a thousand. */
 const STEPS_MAX = 10_000
@@ -11,6 +12,15 @@ const KEYS_MAX = 10_000
 
 /** Lines of a log that one answer holds at most. */
 const LOG_LINES_MAX = 10_000
+
+/** Lines that are parsed before other requests run. */
+const LINES_PER_TURN = 5_000
+
+/** Rows that are made and encoded at once: some tens of milliseconds, and a part of the table that is worth its files. */
+export const ROWS_PER_INSERT = 5_000
+
+/** Characters of keys and values inserted at once: nested values repeat the names around them in each key. */
+const CHARS_PER_INSERT = 8 * 1024 * 1024
 
 /** Beyond every step. */
 const STEP_END = Number.MAX_SAFE_INTEGER
@@ -111,32 +121,39 @@ function createMetricsWriting(traces: TraceDb): MetricsWriting {
     run: queries.RunKey,
     chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
   ): Promise<number> {
-    const lines = chunk.content.map((text) => parseLine(text) ?? {})
-    const places = lines.map((line, index) => ({
-      ...run,
-      stream: chunk.stream,
-      step: chunk.stream === 'history' ? stepOf(line, chunk.offset + index) : chunk.offset + index,
-      time: timeOf(line) ?? chunk.fallbackTime,
-    }))
-    const rows = lines.flatMap((line, index) => {
-      const place = places[index]
-      return place === undefined ? [] : rowsOfLine(line, place)
-    })
-    await traces.insert('run_metrics', rows)
-    return places.reduce((highest, { step }) => Math.max(highest, step), -1)
+    let highest = -1
+    function* rowsFrom(from: number): Generator<MetricRow> {
+      for (const [index, text] of chunk.content.slice(from, from + LINES_PER_TURN).entries()) {
+        const line = parseLine(text) ?? {}
+        const number = chunk.offset + from + index
+        const step = chunk.stream === 'history' ? stepOf(line, number) : number
+        highest = Math.max(highest, step)
+        yield* rowsOfLine(line, {
+          ...run,
+          stream: chunk.stream,
+          step,
+          time: timeOf(line) ?? chunk.fallbackTime,
+        })
+      }
+    }
+    for (let from = 0; from < chunk.content.length; from += LINES_PER_TURN)
+      await insertPieces(traces, 'run_metrics', rowsFrom(from))
+    return highest
   }
 
   async function writeLog(
     run: queries.RunKey,
     chunk: { offset: number; content: readonly string[]; fallbackTime: string },
   ): Promise<void> {
-    const rows = chunk.content.map((text, index) => ({
-      ...run,
-      line: chunk.offset + index,
-      text,
-      time: logTimeOf(text) ?? chunk.fallbackTime,
-    }))
-    await traces.insert('run_log_lines', rows)
+    for (let from = 0; from < chunk.content.length; from += LINES_PER_TURN) {
+      const rows = chunk.content.slice(from, from + LINES_PER_TURN).map((text, index) => ({
+        ...run,
+        line: chunk.offset + from + index,
+        text,
+        time: logTimeOf(text) ?? chunk.fallbackTime,
+      }))
+      await traces.insert('run_log_lines', rows)
+    }
   }
 
   async function remove(run: queries.RunKey): Promise<void> {
@@ -145,6 +162,23 @@ function createMetricsWriting(traces: TraceDb): MetricsWriting {
   }
 
   return { write, writeLog, delete: remove }
+}
+
+/** Inserts rows in order, a part of them at a time, with a turn for other requests after each. */
+async function insertPieces(traces: TraceDb, table: string, rows: Iterable<MetricRow>): Promise<void> {
+  let piece: MetricRow[] = []
+  let chars = 0
+  for (const row of rows) {
+    piece.push(row)
+    chars += row.key.length + (row.json?.length ?? 0)
+    if (piece.length < ROWS_PER_INSERT && chars < CHARS_PER_INSERT) continue
+    await traces.insert(table, piece)
+    piece = []
+    chars = 0
+  }
+  await traces.insert(table, piece)
+  // A piece without rows is no request to the database.
+  await setImmediate()
 }
 
 /** Wire: `2026-01-01T00:00:00.000000 text`, with `ERROR ` before it for what went to standard error. */
