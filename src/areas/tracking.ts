@@ -59,9 +59,11 @@ export function createTrackingArea(deps: TrackingDeps): TrackingArea {
     removals: [...createRunsRemovals(deps), createArtifactsRemoval(deps)],
     routes: [...runsRoutes(runs), ...artifactsRoutes(artifacts), ...sdkRoutes(createSdk())],
 
-    /** Removes uploads that were abandoned. */
+    /** Removes uploads that were abandoned, and what deletions left that broke off. */
     async start() {
-      await artifacts.cleanUp(abandonedBefore(deps.peers))
+      const before = abandonedBefore(deps.peers)
+      await artifacts.cleanUp(before)
+      await runs.cleanUp(before)
       return new AsyncDisposableStack()
     },
   }

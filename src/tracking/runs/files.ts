@@ -16,6 +16,7 @@ import {
   putFile,
   type RunFileRow,
   type RunRow,
+  selectOwnerIds,
   sumOfEntity,
 } from './queries.ts'
 import type { RunFileUploadRes } from './wire.ts'
@@ -28,6 +29,9 @@ const FILES_MAX = 1_000
 
 /** As long as a path may be. */
 const NAME_CHARS_MAX = 1_024
+
+/** Owners of bytes of files; each file that is uploaded has one of its own. */
+const OWNER_PREFIX = 'run-file:'
 
 export interface RunFilesDeps {
   control: ControlDb
@@ -64,6 +68,11 @@ export interface RunFiles {
   ): Promise<RunFileUploadRes>
   /** Sends a file for its signed URL. @throws 403, 404. */
   signedFile(req: { run_id: string; name: string } & Signature, context: CallContext): Promise<RawReply>
+  /**
+   * Releases leftovers of a crash: bytes that were uploaded before a time, in milliseconds since 1970, and whose file was
+   * replaced or deleted.
+   */
+  cleanUp(before: number): Promise<void>
 }
 
 export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps): RunFiles {
@@ -88,7 +97,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
     const run = await findRunById(control, run_id)
     if (run !== undefined) context.limits?.stores(run.entity, bytesAnnounced(context))
-    const owner = `run-file:${newId()}`
+    const owner = OWNER_PREFIX + newId()
     const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
     const before: string[] = []
     await receive({ control, contents }, req.stream, expected, async (tx, content) => {
@@ -119,5 +128,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     pageOfFiles: (page) => pageFiles(control, page),
     receiveFile,
     signedFile,
+    cleanUp: (before) =>
+      contents.releaseLeftovers(OWNER_PREFIX, before, selectOwnerIds(control, OWNER_PREFIX)),
   }
 }

@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
-import type { ControlTx } from '../../stores/control-db/port.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type {
   ControlTables,
   RunAlertsTable,
@@ -171,6 +171,13 @@ export function pageFiles(
 
 export function listFiles(db: ControlTx, runId: string): Promise<RunFileRow[]> {
   return db.selectFrom('run_files').selectAll().where('run_id', '=', runId).execute()
+}
+
+/** What follows a prefix in the names of the owners of all files, as a part of another query. */
+export function selectOwnerIds(db: ControlDb, prefix: string) {
+  return db
+    .selectFrom('run_files')
+    .select((eb) => eb.fn<string>('substr', ['owner', eb.lit(prefix.length + 1)]).as('id'))
 }
 
 /** Bytes of the files of all runs of an entity. */

@@ -85,10 +85,11 @@ export function createRuns(deps: RunsDeps): Runs {
   }
 
   async function removeRow(row: RunRow): Promise<void> {
+    // What the row names goes first: where this fails, the run is there to be deleted again.
     const files = await listFiles(control, row.id)
-    await control.transaction().execute((tx) => deleteRun(tx, row.id))
     await contents.release(files.map((file) => file.owner))
     await metrics.delete(metricsKeyOf(row))
+    await control.transaction().execute((tx) => deleteRun(tx, row.id))
   }
 
   async function requestStop(id: string): Promise<void> {

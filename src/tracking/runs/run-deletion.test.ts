@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { createProjects } from '../../accounts/projects.ts'
+import { createContents } from '../../contents/service.ts'
+import { newId } from '../../ids.ts'
+import { useTestServer } from '../../testing.ts'
+import { createSignedUrls } from '../signed-urls.ts'
+import { createTestClient } from '../test-client.ts'
+import { createRunClient } from './run-client.ts'
+import { createRuns, type Runs } from './service.ts'
+
+const server = useTestServer()
+const client = createTestClient(server)
+const { start, stream, history, runOf } = createRunClient(server, client)
+
+/** Runs whose metrics can be deleted, or not. */
+function runsWith({ traces }: Pick<typeof server.stores, 'traces'>): Runs {
+  const { control, blobs } = server.stores
+  const contents = createContents({ control, blobs })
+  const signedUrls = createSignedUrls(server.stores)
+  return createRuns({ control, traces, contents, projects: createProjects({ control }), signedUrls })
+}
+
+async function upload(project: string, name: string, body: string): Promise<void> {
+  const { files } = await client.mutate('createRunFiles', 'files { uploadUrl }', {
+    ...{ entityName: 'test', projectName: project.slice(5), runName: 'r', files: [name] },
+  })
+  expect((await client.follow(files[0].uploadUrl, { method: 'PUT', body })).status).toBe(200)
+}
+
+async function owners(): Promise<string[]> {
+  const rows = await server.stores.control.selectFrom('content_owners').select('owner').execute()
+  return rows.map(({ owner }) => owner)
+}
+
+describe('createRuns', () => {
+  it('keeps a run whose metrics cannot be deleted, until its deletion is repeated', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    await stream(project, 'r', history(0, [{ _step: 0, v: 1 }]))
+    await upload(project, 'a', 'x')
+    const { traces } = server.stores
+    const failing = runsWith({
+      traces: { ...traces, command: () => Promise.reject(new Error('no database')) },
+    })
+    const name = { entity: 'test', project: project.slice(5), run: 'r' }
+    await expect(failing.delete(name)).rejects.toThrow('no database')
+    expect(await runOf(project, 'r', 'historyLineCount')).toEqual({ historyLineCount: 1 })
+    const run = await failing.find(name)
+    const key = { project_id: project, run_id: run?.id ?? '' }
+    expect(await failing.metrics.keys(key, 'history')).toHaveLength(1)
+    const { metrics, ...runs } = runsWith({ traces })
+    expect(await runs.delete(name)).toBe(true)
+    expect(await metrics.keys(key, 'history')).toEqual([])
+    expect(await runs.find(name)).toBeUndefined()
+  })
+
+  it('releases bytes of files that were replaced when the server ended, and no others', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    await upload(project, 'a', 'kept')
+    const runs = runsWith(server.stores)
+    const row = await runs.find({ entity: 'test', project: project.slice(5), run: 'r' })
+    const files = row === undefined ? [] : await runs.files(row)
+    const contents = createContents(server.stores)
+    const left = `run-file:${newId()}`
+    await contents.add(left, new Blob(['replaced']).stream(), { bytesMax: 100 })
+    await runs.cleanUp(Date.now() - 60_000)
+    expect(await owners()).toContain(left)
+    await runs.cleanUp(Date.now() + 60_000)
+    expect(await owners()).not.toContain(left)
+    expect(await owners()).toEqual(expect.arrayContaining(files.map((file) => file.owner)))
+    expect(files).toHaveLength(1)
+  })
+})
