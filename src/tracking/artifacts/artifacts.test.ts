@@ -63,6 +63,19 @@ describe('POST /graphql, artifacts', () => {
     }
   })
 
+  it('200 with an error for more names of files than a statement takes', async () => {
+    const id = await client.log({ project: server.newProject(), name: 'data', files: FILES })
+    const files = async (names: string[]) =>
+      client.ask(
+        `query ($names: [String!]) { artifact(id: "${id}") {
+          files(names: $names) { totalCount edges { node { name } } } } }`,
+        { names },
+      )
+    const names = Array.from({ length: 33_000 }, (_, index) => String(index))
+    expect((await files(names)).errors[0].message).toBe('Ask for 4000 names at once at most, not 33000')
+    expect((await files(['a.txt'])).data.artifact.files).toMatchObject({ totalCount: 1 })
+  })
+
   it('200 with the version before when the newest has the same digest, and its aliases moved', async () => {
     const project = server.newProject()
     const first = await client.log({ project, name: 'data', files: FILES, aliases: ['x'] })

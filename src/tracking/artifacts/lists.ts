@@ -1,6 +1,7 @@
 import { conflict, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { checkListed } from '../listed-names.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { anyAliasOf, pageAliases } from './alias-queries.ts'
 import * as collections from './collection-queries.ts'
@@ -51,8 +52,9 @@ export interface ArtifactLists {
   memberAliases(member: Member): Promise<string[]>
   /** `latest` among them, where there is a version. */
   aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]>
+  /** Files by name. @throws 400 for too many names. */
   filesOf(id: string, names: readonly string[], page: Page): Promise<queries.FileRow[]>
-  /** How many files a version has, and their bytes; of the files with these names, where there are any. */
+  /** How many files a version has, and their bytes; of the files with these names, where there are any. @throws 400 for too many. */
   totals(id: string, names?: readonly string[]): Promise<{ count: number; bytes: number }>
   fileUrl(method: 'GET' | 'PUT', id: string, name: string, context: CallContext): Promise<string>
   manifestUrl(method: 'GET' | 'PUT', id: string, context: CallContext): Promise<string>
@@ -97,7 +99,11 @@ export function createArtifactLists({
     return (newest ? [...stored, LATEST] : stored).sort().slice(0, page.limit)
   }
 
-  async function totals(id: string, names?: readonly string[]): Promise<{ count: number; bytes: number }> {
+  async function totals(
+    id: string,
+    names: readonly string[] = [],
+  ): Promise<{ count: number; bytes: number }> {
+    checkListed(names)
     const { count, bytes } = await queries.sumFiles(control, id, names)
     return { count, bytes: bytes ?? 0 }
   }
@@ -125,7 +131,10 @@ export function createArtifactLists({
     usersOf: (id) => queries.usersOf(control, id),
     memberAliases: (member) => memberAliases(control, member),
     aliasesOfCollection,
-    filesOf: (id, names, page) => queries.pageFiles(control, { artifact_id: id, names, ...page }),
+    async filesOf(id, names, page) {
+      checkListed(names)
+      return queries.pageFiles(control, { artifact_id: id, names, ...page })
+    },
     totals,
     fileUrl: (method, id, name, context) =>
       signedUrls.make({ method, kind: 'artifact-files', id, name }, context),

@@ -5,6 +5,7 @@ import type { RawReply } from '../../http/route.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { checkListed } from '../listed-names.ts'
 import { receive } from '../receive.ts'
 import { sendFile } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
@@ -59,7 +60,7 @@ export interface RunFiles {
   files(run: RunRow): Promise<RunFileRow[]>
   /** Bytes of the files of all runs of an entity. */
   storedBy(entity: string): Promise<number>
-  /** Files by name; a pattern is one of SQL's LIKE. */
+  /** Files by name; a pattern is one of SQL's LIKE. @throws 400 for too many names. */
   pageOfFiles(page: FilesPage): Promise<RunFileRow[]>
   /** Stores the bytes of a file. @throws 402 without room, 403, 404 for a deleted run, 413. */
   receiveFile(
@@ -125,7 +126,10 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
       signedUrls.make({ method: 'GET', kind: 'run-files', id: file.run_id, name: file.name }, context),
     files: (run) => listFiles(control, run.id),
     storedBy: (entity) => sumOfEntity(control, entity),
-    pageOfFiles: (page) => pageFiles(control, page),
+    async pageOfFiles(page) {
+      checkListed(page.names)
+      return pageFiles(control, page)
+    },
     receiveFile,
     signedFile,
     cleanUp: (before) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
+import { checkListed } from '../listed-names.ts'
 import type { RunsFilter } from './queries.ts'
 import { silentSince } from './run-row.ts'
 
@@ -18,7 +19,7 @@ const Filters = z.record(z.string(), z.union([z.string(), z.object({ $in: z.arra
 
 /**
  * Reads the filter of a listing, in MongoDB's query language.
- * @throws 400 for anything but equality and `$in` of the fields above.
+ * @throws 400 for anything but equality and `$in` of the fields above, and for too many values.
  */
 export function runsFilter(project: { entity: string; project: string }, text: string | null): RunsFilter {
   const parsed = Filters.safeParse(json(text))
@@ -29,6 +30,7 @@ export function runsFilter(project: { entity: string; project: string }, text: s
   for (const [name, condition] of Object.entries(parsed.data)) {
     if (!isColumn(name)) throw invalidRequest(`Runs can be filtered by ${names}, not by ${name}`, 'filters')
     const values = typeof condition === 'string' ? [condition] : condition.$in
+    checkListed(values)
     if (name === 'state') addState(filter, values)
     else filter.fields.push({ column: COLUMNS[name], values })
   }

@@ -162,6 +162,23 @@ describe('POST /graphql, runs', () => {
     expect(sampledHistory).toEqual([steps.map((step) => ({ loss: step, acc: step, _step: step }))])
   })
 
+  it('200 with an error for more names than a statement takes', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const names = Array.from({ length: 33_000 }, (_, index) => String(index))
+    const asked = [
+      `runs(filters: ${JSON.stringify(JSON.stringify({ name: { $in: names } }))}) { edges { node { id } } }`,
+      `runCount(filters: ${JSON.stringify(JSON.stringify({ name: { $in: names } }))})`,
+      'run(name: "r") { files(names: $names) { edges { node { id } } } }',
+    ]
+    for (const field of asked) {
+      const variables = field.includes('$names') ? '($names: [String])' : ''
+      const query = `query ${variables} { project(name: "${project.slice(5)}", entityName: "test") { ${field} } }`
+      const { errors } = await client.ask(query, { names })
+      expect(errors[0].message).toBe('Ask for 4000 names at once at most, not 33000')
+    }
+  })
+
   it('200 with samples that have all keys, and errors for a sample of another shape', async () => {
     const project = server.newProject()
     await start(project, 'r')
