@@ -69,11 +69,12 @@ export function runFields(runs: Runs): Record<string, Resolver> {
     parquetHistory: () => ({ parquetUrls: [], liveData: [] }),
 
     async logLines({ row }: RunNode, args: PageArguments & { last?: number | null }) {
-      const last = args.last ?? undefined
-      const from = last === undefined ? Number(args.after ?? -1) + 1 : Math.max(0, row.log_lines - last)
+      const size = { first: args.last ?? args.first ?? null }
+      const limit = limitOf(size)
+      // A page has one line less than are asked for, of the last lines the newest.
+      const from = args.last == null ? Number(args.after ?? -1) + 1 : Math.max(0, row.log_lines - limit + 1)
       if (!Number.isSafeInteger(from)) throw invalidRequest('The cursor of a log is the number of a line')
-      const size = { first: last ?? args.first ?? null }
-      const range = { lineFrom: from, lineBefore: row.log_lines, limit: limitOf(size) }
+      const range = { lineFrom: from, lineBefore: row.log_lines, limit }
       const lines = await metrics.logLines(metricsKeyOf(row), range)
       return connectionOf(lines.map(logLine), size, (node) => String(node.number))
     },

@@ -162,6 +162,21 @@ describe('POST /graphql, runs', () => {
     expect(sampledHistory).toEqual([steps.map((step) => ({ loss: step, acc: step, _step: step }))])
   })
 
+  it('200 with the newest lines of a log, as many as a page has', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const content = Array.from({ length: 12_000 }, (_, line) => `line ${line}`)
+    await stream(project, 'r', { files: { 'output.log': { offset: 0, content } } })
+    const numbers = async (args: string): Promise<number[]> => {
+      const { logLines } = await runOf(project, 'r', `logLines(${args}) { edges { node { number } } }`)
+      return logLines.edges.map(({ node }: { node: { number: number } }) => node.number)
+    }
+    const last = await numbers('last: 8000')
+    expect([last.length, last[0], last.at(-1)]).toEqual([5_000, 7_000, 11_999])
+    expect(await numbers('last: 2')).toEqual([11_998, 11_999])
+    expect(await numbers('first: 2, after: "7"')).toEqual([8, 9])
+  })
+
   it('200 with an error for more names than a statement takes', async () => {
     const project = server.newProject()
     await start(project, 'r')
