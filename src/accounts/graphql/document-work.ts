@@ -63,7 +63,7 @@ export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'si
     function turn(): Promise<void> {
       lastTurn = lastTurn.then(async () => {
         await turns.turn(`${defaultEntity}/${keyId}`)
-        // The reply is made as soon as the document is ended: nobody asks what becomes of those that wait.
+        // The reply is made as soon as the document is ended; what still waits is discarded with it.
         if (signal.aborted) await new Promise(() => undefined)
       })
       return lastTurn
