@@ -193,6 +193,7 @@ describe('POST /oidc/token', () => {
 
   let teams = 0
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const unsigned = (claims: object) => `${encoded({ alg: 'none' })}.${encoded(claims)}.`
   it.each<[string, (claims: JWTPayload) => string | Promise<string>]>([
     ['that has expired', (claims) => idp.sign({ ...claims, exp: Math.floor(Date.now() / 1000) - 3600 })],
     ['that never expires', ({ exp: _, ...claims }) => idp.sign(claims)],
@@ -204,9 +205,17 @@ describe('POST /oidc/token', () => {
       'with another signature',
       async (claims) => idp.sign(claims, (await generateKeyPair('RS256')).privateKey),
     ],
-    ['without a signature', (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.`],
+    ['without a signature', (claims) => unsigned(claims)],
     ['signed by a public key', (claims) => idp.sign(claims, Buffer.alloc(32, 'public'), 'HS256')],
     ['that is no JWT', () => 'text'],
+    ['with an issuer that is no text', (claims) => unsigned({ ...claims, iss: { a: 1 } })],
+    ['with an issuer that no database takes', (claims) => unsigned({ ...claims, iss: 'a\0' })],
+    ['with an audience that is no text', (claims) => unsigned({ ...claims, aud: [null] })],
+    ['without an audience', (claims) => unsigned({ ...claims, aud: [] })],
+    [
+      'with more audiences than anybody has',
+      ({ aud, ...claims }) => unsigned({ ...claims, aud: Array.from({ length: 51 }, () => aud) }),
+    ],
   ])('400 for a token %s', async (_, make) => {
     teams += 1
     const team = `team-${teams}`

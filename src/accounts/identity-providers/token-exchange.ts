@@ -1,4 +1,5 @@
 import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { z } from 'zod'
 import { ClientError, dependencyFailed, messageOf } from '../../errors.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Audit } from '../audit/service.ts'
@@ -27,6 +28,14 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ]
+
+/** Issuers write one or two; each is a value of a statement. */
+const AUDIENCES_MAX = 50
+
+/** No address has a NUL, which PostgreSQL refuses in a text. */
+const Name = z.string().refine((text) => !text.includes('\0'))
+
+const Names = z.object({ iss: Name, aud: z.union([Name, z.array(Name).min(1).max(AUDIENCES_MAX)]) })
 
 /** Exchanges identity tokens of machines for access tokens of this server. */
 export interface TokenExchange {
@@ -64,9 +73,7 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
   /** The first that fits what a token says, which is not verified yet: only keys of trusted issuers are looked at. */
   async function providerFor(token: string): Promise<IdentityProviderRow> {
     const claims = claimsIn(token)
-    const { iss: issuer, aud } = claims
-    if (issuer === undefined || aud === undefined) throw refused('The identity token lacks "iss" or "aud"')
-    const audiences = [aud].flat()
+    const { issuer, audiences } = namesIn(claims)
     const rows = await listForToken(control, { issuer, audiences })
     if (rows.length === 0)
       throw refused(`No team here trusts ${issuer} for the audience ${audiences.join(', ')}`)
@@ -127,6 +134,15 @@ function claimsIn(token: string): JWTPayload {
   } catch (error) {
     throw refused(`The identity token is no JWT: ${messageOf(error)}`)
   }
+}
+
+/** Who gave a token and for whom, as nobody has verified yet: what is no text must not get into a statement. */
+function namesIn(claims: JWTPayload): { issuer: string; audiences: string[] } {
+  const parsed = Names.safeParse(claims)
+  if (!parsed.success)
+    throw refused(`The identity token needs "iss", a text, and "aud", a text or at most ${AUDIENCES_MAX}`)
+  const { iss: issuer, aud } = parsed.data
+  return { issuer, audiences: [aud].flat() }
 }
 
 function refused(message: string): ClientError {
