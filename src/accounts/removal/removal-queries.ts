@@ -62,10 +62,7 @@ export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }
 
-/**
- * Puts another text where one stands in audit events: as who acted, as the entity, which may be that of a user alone, as what
- * was acted on, and as a value of details.
- */
+/** Puts another text where one stands in audit events as who acted, as the entity, or as what was acted on. */
 export async function replaceInAudit(tx: ControlTx, text: string, replacement: string): Promise<void> {
   for (const column of ['actor', 'entity', 'subject'] as const)
     await tx
@@ -73,10 +70,24 @@ export async function replaceInAudit(tx: ControlTx, text: string, replacement: s
       .set({ [column]: replacement })
       .where(column, '=', text)
       .execute()
-  const [before, after] = [JSON.stringify(text), JSON.stringify(replacement)]
-  await tx
-    .updateTable('audit_events')
-    .set({ details: sql<string>`replace(details, ${before}, ${after})` })
-    .where(sql<string>`replace(details, ${before}, '')`, '<>', (eb) => eb.ref('details'))
+}
+
+/** Audit events whose details have a text as a value, or as a name, one page. */
+export function eventsWith(
+  tx: ControlTx,
+  text: string,
+  page: { afterId: string; limit: number },
+): Promise<{ id: string; details: string }[]> {
+  return tx
+    .selectFrom('audit_events')
+    .select(['id', 'details'])
+    .where('id', '>', page.afterId)
+    .where(sql<string>`replace(details, ${JSON.stringify(text)}, '')`, '<>', (eb) => eb.ref('details'))
+    .orderBy('id')
+    .limit(page.limit)
     .execute()
+}
+
+export async function updateDetails(tx: ControlTx, id: string, details: string): Promise<void> {
+  await tx.updateTable('audit_events').set({ details }).where('id', '=', id).execute()
 }

@@ -3,6 +3,7 @@ import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { identityText } from '../identity/provider-identity.ts'
 import type { LimitBook } from '../limits/limit-book.ts'
 import { findUserByName } from '../user-queries.ts'
+import { renameInAudit } from './audit-names.ts'
 import * as queries from './removal-queries.ts'
 
 /** Removes accounts, and keys of what is removed. Audit events stay, with a pseudonym for the user. */
@@ -37,10 +38,10 @@ export function createAccountsRemoval(deps: {
 
 async function removeUser(tx: ControlTx, { name, pseudonym }: ErasedUser): Promise<void> {
   const row = await findUserByName(tx, name)
-  await queries.replaceInAudit(tx, name, pseudonym)
+  await renameInAudit(tx, name, pseudonym)
   if (row === undefined) return
-  if (row.email !== null) await queries.replaceInAudit(tx, row.email, pseudonym)
+  if (row.email !== null) await renameInAudit(tx, row.email, pseudonym)
   for (const identity of await queries.identitiesOf(tx, row.id))
-    await queries.replaceInAudit(tx, identityText(identity), pseudonym)
+    await renameInAudit(tx, identityText(identity), pseudonym)
   await queries.deleteUser(tx, row.id)
 }
