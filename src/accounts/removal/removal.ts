@@ -39,6 +39,7 @@ export function createAccountsRemoval(deps: {
 async function removeUser(tx: ControlTx, { name, pseudonym }: ErasedUser): Promise<void> {
   const row = await findUserByName(tx, name)
   await renameInAudit(tx, name, pseudonym)
+  await queries.renameLimiter(tx, name, pseudonym)
   if (row === undefined) return
   if (row.email !== null) await renameInAudit(tx, row.email, pseudonym)
   for (const identity of await queries.identitiesOf(tx, row.id))
