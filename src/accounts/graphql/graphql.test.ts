@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { ALL_RIGHTS } from '../../access.ts'
 import { notAllowed, unavailable } from '../../errors.ts'
@@ -115,6 +116,18 @@ describe('createGraphql, documents that nest', () => {
       data: null,
       errors: [{ message: expect.stringContaining(message) }],
     })
+  })
+
+  it('refuses a question about types whose fragments multiply', async () => {
+    const times = (count: number, field: string) =>
+      Array.from({ length: count }, (_, i) => `a${i}: ${field}`).join(' ')
+    const query = `{ __schema { ${times(9, 'types { ...T }')} } } fragment T on __Type { ${times(9, 'fields { ...F }')} }
+      fragment F on __Field { ${times(9, 'name')} }`
+    expect(await graphql.run({ query }, contextOf())).toEqual({
+      errors: [{ message: 'A document may ask for 500 fields, with those of its fragments' }],
+    })
+    const all = await graphql.run({ query: getIntrospectionQuery() }, contextOf())
+    expect(all.errors).toBeUndefined()
   })
 
   it('leaves turns to others while it reads many records', async () => {

@@ -5,16 +5,20 @@ import {
   type GraphQLSchema,
   graphql,
   isObjectType,
+  specifiedRules,
 } from 'graphql'
 import { ClientError } from '../../errors.ts'
 import type { Access, Authorize } from '../../http/access.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { countFields, type DocumentContext, reading } from './bounded-fields.ts'
+import { boundSize } from './document-size.ts'
 import { createDocumentWork } from './document-work.ts'
 import type { Arguments, GraphqlModule, Resolver } from './graphql-module.ts'
 import { guardRecords } from './record-guard.ts'
 import { RECORD_TYPES } from './record-types.ts'
 import type { GraphqlReq, GraphqlRes } from './wire.ts'
+
+const RULES = [...specifiedRules, boundSize]
 
 /** Tokens of one document: the longest that clients send has some hundreds; the parser is recursive. */
 const TOKENS_MAX = 2_000
@@ -48,6 +52,7 @@ export function createGraphql(modules: readonly GraphqlModule[], authorize: Auth
       // Wire: clients with only one operation in a document send an empty name.
       operationName: req.operationName || null,
       maxTokens: TOKENS_MAX,
+      rules: RULES,
     }).catch((error: unknown) => {
       const refusal = work.refusal()
       if (refusal === undefined) throw error
