@@ -149,7 +149,8 @@ async function main(): Promise<void> {
   }
   const layers = [...plan.stages.flat(), ...plan.spare]
   await setUp([...new Set(layers.flatMap(([, { needs }]) => needs))])
-  const folder = mkdtempSync(join(tmpdir(), 'heddle-tests-'))
+  // A short name: paths of sockets have at most 107 bytes, of which Ray's take 80 below this folder.
+  const folder = mkdtempSync(join(tmpdir(), 'heddle-'))
   const reports = join(folder, 'reports')
   mkdirSync(reports)
   // Of the tests and all that they start, killed programs and libraries included, which remove nothing.

@@ -50,7 +50,7 @@ export interface RayCluster extends AsyncDisposable {
 
 /** @param options.token what the cluster asks its users for */
 export async function startRay({ token }: { token?: string } = {}): Promise<RayCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'heddle-ray-'))
+  const folder = mkdtempSync(join(tmpdir(), 'ray-'))
   const logs = createLogFolder(folder)
   const ports = await Promise.all(Array.from({ length: 3 }, freePort))
   const [gcs, dashboard, client] = ports
