@@ -6,7 +6,7 @@
  *   node scripts/run.mjs test LAYER PART …     (of any layer but check: the files whose names have one of these parts)
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -151,6 +151,8 @@ async function main(): Promise<void> {
   await setUp([...new Set(layers.flatMap(([, { needs }]) => needs))])
   // A short name: paths of sockets have at most 107 bytes, of which Ray's take 80 below this folder.
   const folder = mkdtempSync(join(tmpdir(), 'heddle-'))
+  // Where the tests run as root, PostgreSQL runs as another user.
+  chmodSync(folder, 0o755)
   const reports = join(folder, 'reports')
   mkdirSync(reports)
   // Of the tests and all that they start, killed programs and libraries included, which remove nothing.

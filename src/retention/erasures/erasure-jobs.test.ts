@@ -110,9 +110,9 @@ it('the names of a user and an entity are taken until their erasure ends, also w
     await control.transaction().execute((tx) => jobs.addIn(tx, [{ id, payload }]))
     await using _started = await jobQueue.start()
     await waiting.promise
-    await expect(addUser('leaving')).rejects.toThrow('exists')
+    await expect(addUser('leaving')).rejects.toThrow('taken')
   }
-  await expect(addUser('leaving')).rejects.toThrow('exists')
+  await expect(addUser('leaving')).rejects.toThrow('taken')
   const { jobQueue } = openJobs({ untilGone: () => Promise.resolve(), removals: [accounts] })
   await using _started = await jobQueue.start()
   await expect.poll(async () => (await queries.findErasure(control, id))?.gone_at).toBeTruthy()

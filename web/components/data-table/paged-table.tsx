@@ -1,8 +1,8 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useCallback } from 'react'
-import type { TableColumn } from './data-table/column.ts'
-import { DataTable } from './data-table/data-table.tsx'
-import { ErrorState, StaleBanner } from './states.tsx'
+import { ErrorState, StaleBanner } from '../states.tsx'
+import type { TableColumn } from './column.ts'
+import { DataTable } from './data-table.tsx'
 
 interface PagedTableProps<Row> {
   label: string
