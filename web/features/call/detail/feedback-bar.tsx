@@ -19,16 +19,21 @@ const THUMBS = [
 /** Feedback of people on a call: a thumb, a note; scores of programs are shown beside it. */
 export function FeedbackBar({ project, id }: { project: string; id: string }) {
   const { data: items = [], error } = useQuery(feedbackQuery(project, id))
-  const { add, remove } = useFeedbackChanges(project, id)
+  const { add, remove, added } = useFeedbackChanges(project, id)
   const { reaction, toggle, isKnown } = useReactions(project, id)
-  const [isWriting, setWriting] = useState(false)
+  /** The text that the form begins with; undefined where it is closed. */
+  const [draft, setDraft] = useState<string>()
+  const save = (note: string) => {
+    setDraft(undefined)
+    add.mutate({ type: NOTE, payload: { note } }, { onError: () => setDraft(note) })
+  }
   const readOnly = useReadOnly(project)
   useKeys(
     'Feedback',
     readOnly === undefined
       ? [
           ...THUMBS.map(({ keys, label, emoji }) => ({ keys, does: label, run: () => toggle(emoji) })),
-          { keys: 'n', does: 'Write a note', run: () => setWriting(true) },
+          { keys: 'n', does: 'Write a note', run: () => setDraft('') },
         ]
       : [],
   )
@@ -60,7 +65,7 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
             look="quiet"
             size="small"
             icon={<MessageSquarePlus size={14} />}
-            onClick={() => setWriting(true)}
+            onClick={() => setDraft('')}
           >
             Note
           </Button>
@@ -76,16 +81,12 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
           Feedback could not be loaded: {error.message}
         </p>
       )}
-      {isWriting && (
-        <NoteForm
-          isSaving={add.isPending}
-          onSave={(note) =>
-            add.mutate({ type: NOTE, payload: { note } }, { onSuccess: () => setWriting(false) })
-          }
-          onClose={() => setWriting(false)}
-        />
-      )}
-      <Notes notes={notes} onRemove={readOnly === undefined ? (item) => remove.mutate(item) : undefined} />
+      {draft !== undefined && <NoteForm draft={draft} onSave={save} onClose={() => setDraft(undefined)} />}
+      <Notes
+        waiting={added.flatMap(({ type, payload }) => (type === NOTE ? [String(payload['note'])] : []))}
+        notes={notes}
+        onRemove={readOnly === undefined ? (item) => remove.mutate(item) : undefined}
+      />
     </section>
   )
 }
@@ -102,21 +103,21 @@ export function Others({ reaction }: { reaction: Reaction }) {
 }
 
 interface NoteFormProps {
-  isSaving: boolean
+  draft: string
   onSave: (text: string) => void
   onClose: () => void
 }
 
-/** Writes a note, which stays here until it is saved; Escape gives it up. */
-function NoteForm({ isSaving, onSave, onClose }: NoteFormProps) {
-  const [note, setNote] = useState('')
+/** Writes a note; Escape gives it up. */
+function NoteForm({ draft, onSave, onClose }: NoteFormProps) {
+  const [note, setNote] = useState(draft)
   return (
     <form
       className="flex gap-1.5"
       onSubmit={(event) => {
         event.preventDefault()
         if (note.trim() === '') onClose()
-        else if (!isSaving) onSave(note.trim())
+        else onSave(note.trim())
       }}
     >
       <Input
@@ -138,7 +139,7 @@ function NoteForm({ isSaving, onSave, onClose }: NoteFormProps) {
           onClose()
         }}
       />
-      <Button type="submit" look="primary" disabled={isSaving}>
+      <Button type="submit" look="primary">
         Save
       </Button>
     </form>
@@ -147,13 +148,24 @@ function NoteForm({ isSaving, onSave, onClose }: NoteFormProps) {
 
 interface NotesProps {
   notes: readonly FeedbackItem[]
+  /** Texts that are not on the server yet. */
+  waiting: readonly string[]
   /** Absent for those who only read. */
   onRemove: ((item: FeedbackItem) => void) | undefined
 }
 
-function Notes({ notes, onRemove }: NotesProps) {
+function Notes({ notes, waiting, onRemove }: NotesProps) {
   return (
     <>
+      {waiting.map((text, index) => (
+        <p
+          // biome-ignore lint/suspicious/noArrayIndexKey: a note that waits has no id yet
+          key={index}
+          className="rounded-md bg-inset px-2 py-1 text-muted wrap-anywhere whitespace-pre-wrap"
+        >
+          {text}
+        </p>
+      ))}
       {notes.map((item) => (
         <div key={item.id} className="flex items-start gap-2 rounded-md bg-inset px-2 py-1">
           <p className="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">
