@@ -18,9 +18,10 @@ const THUMBS = [
 
 /** Feedback of people on a call: a thumb, a note; scores of programs are shown beside it. */
 export function FeedbackBar({ project, id }: { project: string; id: string }) {
-  const { data: items = [], error } = useQuery(feedbackQuery(project, id))
-  const { add, remove, added } = useFeedbackChanges(project, id)
-  const { reaction, toggle, isKnown } = useReactions(project, id)
+  const { data, error } = useQuery(feedbackQuery(project, id))
+  const changes = useFeedbackChanges(project, id)
+  const { add, remove, added } = changes
+  const { reaction, toggle, isKnown } = useReactions(data, changes)
   /** The text that the form begins with; undefined where it is closed. */
   const [draft, setDraft] = useState<string>()
   const save = (note: string) => {
@@ -37,6 +38,7 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
         ]
       : [],
   )
+  const items = data ?? []
   const notes = items.filter(({ feedback_type }) => feedback_type === NOTE)
   const others = items.filter(({ feedback_type }) => feedback_type !== NOTE && feedback_type !== REACTION)
   return (

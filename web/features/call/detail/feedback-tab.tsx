@@ -16,8 +16,9 @@ const EMOJI = ['❤️', '🎉', '🚀', '🤔', '😕', '👀'] as const
 /** All feedback of people and programs on a call, the newest first. */
 export function FeedbackTab({ project, id }: { project: string; id: string }) {
   const { data, error, refetch } = useQuery(feedbackQuery(project, id))
-  const { remove } = useFeedbackChanges(project, id)
-  const { reaction, toggle, isKnown } = useReactions(project, id)
+  const changes = useFeedbackChanges(project, id)
+  const { remove } = changes
+  const { reaction, toggle, isKnown } = useReactions(data, changes)
   const readOnly = useReadOnly(project)
   if (error !== null && data === undefined)
     return <ErrorState title="Feedback could not be loaded" error={error} onRetry={() => void refetch()} />

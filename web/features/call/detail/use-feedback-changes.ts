@@ -1,20 +1,16 @@
-import { useMutation, useMutationState, useQuery, useQueryClient } from '@tanstack/react-query'
-import {
-  addFeedback,
-  type FeedbackItem,
-  feedbackQuery,
-  REACTION,
-  removeFeedback,
-} from '../../../api/feedback.ts'
+import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query'
+import { addFeedback, type FeedbackItem, REACTION, removeFeedback } from '../../../api/feedback.ts'
 import { useOwnName } from '../../../api/read-only.ts'
 import type { Json } from '../../../api/wire.ts'
 import { notify } from '../../../components/toast.ts'
 
-/** What is said of a call. */
+/** Feedback to add to a call. */
 interface Given {
   type: string
   payload: { [key: string]: Json }
 }
+
+type FeedbackChanges = ReturnType<typeof useFeedbackChanges>
 
 /** Adds and removes feedback of a call; what was removed can be brought back. */
 export function useFeedbackChanges(project: string, id: string) {
@@ -68,11 +64,16 @@ export interface Reaction {
   others: string[]
 }
 
-/** Reactions to a call, of which a person gives and takes back their own alone. */
-export function useReactions(project: string, id: string) {
-  const { data: items } = useQuery(feedbackQuery(project, id))
+/**
+ * Reactions to a call, of which a person gives and takes back their own alone.
+ *
+ * @param items all feedback of the call; undefined until it is loaded
+ */
+export function useReactions(
+  items: readonly FeedbackItem[] | undefined,
+  { add, remove, added, removed }: FeedbackChanges,
+) {
   const own = useOwnName()
-  const { add, remove, added, removed } = useFeedbackChanges(project, id)
   const given = (emoji: string) =>
     (items ?? []).filter((item) => item.feedback_type === REACTION && item.payload['emoji'] === emoji)
 
