@@ -13,6 +13,7 @@ import type { Identity } from '../identity/service.ts'
 import { parseProjectId } from '../project-name.ts'
 import type { UserRow } from '../user-queries.ts'
 import { createKeyCallers, hashOf, type KeyCallers } from './key-callers.ts'
+import { endWithKey } from './key-end.ts'
 import { newKeyText } from './key-text.ts'
 import type { KeyRow } from './queries.ts'
 import * as queries from './queries.ts'
@@ -75,7 +76,7 @@ export function createKeys(deps: KeysDeps): Keys {
       scope: req.scope,
       project_id: req.project_id ?? null,
       created_at: nowIso(),
-      expires_at: endOf(req, caller),
+      expires_at: endWithKey(endOf(req), caller) ?? null,
       last_used_at: null,
       revoked_at: null,
     }
@@ -148,11 +149,9 @@ function rightWithoutTeams(caller: Caller, owner: UserRow): boolean | undefined 
   return owner.kind === 'service' ? undefined : false
 }
 
-/** The earlier of the wanted end and that of the caller's own key, which a copy of it must not outlive. */
-function endOf({ expires_in_days: days }: wire.KeyCreateReq, { keyEndsAt }: Caller): string | null {
-  const wanted = days == null ? undefined : isoIn(days * DAY_MS)
-  if (wanted === undefined || keyEndsAt === undefined) return wanted ?? keyEndsAt ?? null
-  return wanted < keyEndsAt ? wanted : keyEndsAt
+/** The end that is asked for. */
+function endOf({ expires_in_days: days }: wire.KeyCreateReq): string | undefined {
+  return days == null ? undefined : isoIn(days * DAY_MS)
 }
 
 function isManagedBy({ rights }: Caller): (entity: string) => boolean {

@@ -9,6 +9,7 @@ import type { Audit } from '../audit/service.ts'
 import { cookieIn, cookieText } from '../cookies.ts'
 import { isUnlimited } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
+import { endWithKey } from '../keys/key-end.ts'
 import { randomText } from '../keys/key-text.ts'
 import type { Keys } from '../keys/service.ts'
 import type { UserRow } from '../user-queries.ts'
@@ -109,7 +110,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   async function cookieFor(user: UserRow, context: CallContext, key?: Pick<Caller, 'keyId' | 'keyEndsAt'>) {
     const token = randomText(TOKEN_CHARS)
-    const expiresAt = endOf(key)
+    const expiresAt = endWithKey(isoIn(SESSION_HOURS * HOUR_MS), key ?? {})
     const key_id = key?.keyId ?? null
     await control.transaction().execute(async (tx) => {
       await queries.deleteExpired(tx, nowIso())
@@ -154,12 +155,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     ...createSessionCallers({ control, secretKey, identity }),
     endAll,
   }
-}
-
-/** The end of a session that begins now. */
-function endOf({ keyEndsAt }: Pick<Caller, 'keyEndsAt'> = {}): string {
-  const end = isoIn(SESSION_HOURS * HOUR_MS)
-  return keyEndsAt === undefined || end < keyEndsAt ? end : keyEndsAt
 }
 
 function sessionCookie(token: string, seconds: number, context: CallContext): string {
