@@ -1,4 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
+import { slicesOf } from '../slices.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import type { ControlTables } from '../stores/control-db/tables.ts'
 import type { Content } from './content.ts'
@@ -72,7 +73,7 @@ export async function ownersBelow(
 /** How many of these there are; each counts once. */
 export async function countKnown(tx: ControlTx, digests: readonly string[]): Promise<number> {
   let count = 0
-  for (const slice of slicesOf(digests)) {
+  for (const slice of slicesOf(digests, DIGESTS_PER_STATEMENT)) {
     const rows = await tx.selectFrom('contents').select('digest').where('digest', 'in', slice).execute()
     count += rows.length
   }
@@ -80,7 +81,7 @@ export async function countKnown(tx: ControlTx, digests: readonly string[]): Pro
 }
 
 export async function addOwner(tx: ControlTx, owner: string, digests: readonly string[]): Promise<void> {
-  for (const slice of slicesOf(digests)) {
+  for (const slice of slicesOf(digests, DIGESTS_PER_STATEMENT)) {
     await tx
       .insertInto('content_owners')
       .values(slice.map((digest) => ({ owner, digest })))
@@ -98,7 +99,10 @@ export function removeOwner(control: ControlDb, owner: string): Promise<string[]
       .returning('digest')
       .execute()
     const blobKeys: string[] = []
-    for (const slice of slicesOf(released.map(({ digest }) => digest))) {
+    for (const slice of slicesOf(
+      released.map(({ digest }) => digest),
+      DIGESTS_PER_STATEMENT,
+    )) {
       const orphans = await tx
         .deleteFrom('contents')
         .where('digest', 'in', slice)
@@ -109,10 +113,4 @@ export function removeOwner(control: ControlDb, owner: string): Promise<string[]
     }
     return blobKeys
   })
-}
-
-function* slicesOf(digests: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < digests.length; from += DIGESTS_PER_STATEMENT) {
-    yield digests.slice(from, from + DIGESTS_PER_STATEMENT)
-  }
 }

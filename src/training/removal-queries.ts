@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { selectIdsOfProjects } from '../stores/control-db/ids-of-projects.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 
 export interface DataOfJob {
@@ -9,7 +10,7 @@ export interface DataOfJob {
 
 /** Ids of all models of some projects. */
 export async function modelIdsOf(control: ControlTx, projectIds: readonly string[]): Promise<string[]> {
-  return (await selectModelIds(control, projectIds).execute()).map(({ id }) => id)
+  return (await selectIdsOfProjects(control, 'models', projectIds).execute()).map(({ id }) => id)
 }
 
 /** How many models some projects have, and how many jobs these have. */
@@ -17,7 +18,7 @@ export async function countModels(
   control: ControlDb,
   projectIds: readonly string[],
 ): Promise<{ models: number; jobs: number }> {
-  const ids = selectModelIds(control, projectIds)
+  const ids = selectIdsOfProjects(control, 'models', projectIds)
   const models = await control
     .selectFrom(ids.as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -72,18 +73,4 @@ export function endedJobsOf(
     .where(sql<string>`models.entity || '/' || models.project`, 'in', projectIds)
     .where('training_jobs.ended_at', '<', before)
     .execute()
-}
-
-/** Puts another name where a user has made something. */
-export async function renameCreator(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
-  for (const table of ['models', 'training_jobs', 'training_data_uploads'] as const)
-    await tx.updateTable(table).set({ created_by: pseudonym }).where('created_by', '=', name).execute()
-}
-
-/** Part of other statements: projects may have more models than a statement takes values. */
-function selectModelIds(control: ControlTx, projectIds: readonly string[]) {
-  return control
-    .selectFrom('models')
-    .select('id')
-    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
 }

@@ -1,5 +1,6 @@
 import type { Limit, Removal } from '../removal.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import { renameUserIn } from '../stores/control-db/rename-user.ts'
 import type { Jobs } from './jobs/service.ts'
 import type { Models } from './models/service.ts'
 import * as queries from './removal-queries.ts'
@@ -11,6 +12,13 @@ export interface TrainingRemovalDeps {
   models: Pick<Models, 'delete'>
   trainingData: Pick<TrainingData, 'delete'>
 }
+
+/** Who has made something. */
+const NAMING = {
+  models: ['created_by'],
+  training_jobs: ['created_by'],
+  training_data_uploads: ['created_by'],
+} as const
 
 /** Removes models with their jobs, checkpoints and training data. */
 export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
@@ -58,8 +66,7 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
 
     eraseEntity: (entity) => eraseUploads({ entity }),
 
-    renameUser: ({ name, pseudonym }) =>
-      control.transaction().execute((tx) => queries.renameCreator(tx, name, pseudonym)),
+    renameUser: (user) => renameUserIn(control, NAMING, user),
 
     expire: { trajectories: expireData },
   }

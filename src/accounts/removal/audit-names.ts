@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ControlTx } from '../../stores/control-db/port.ts'
+import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import * as queries from './removal-queries.ts'
 
 /** Members of details whose values name a user, or what signs a user in; others may have the same text. */
@@ -15,7 +16,8 @@ const Details = z.record(z.string(), z.unknown())
  * was acted on, and in details.
  */
 export async function renameInAudit(tx: ControlTx, text: string, replacement: string): Promise<void> {
-  await queries.replaceInAudit(tx, text, replacement)
+  const user = { name: text, pseudonym: replacement }
+  await renameUserIn(tx, { audit_events: ['actor', 'entity', 'subject'] }, user)
   let afterId = ''
   for (;;) {
     const events = await queries.eventsWith(tx, text, { afterId, limit: EVENTS_AT_ONCE })

@@ -62,21 +62,6 @@ export async function deleteUser(tx: ControlTx, id: string): Promise<void> {
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }
 
-/** Puts another name where a user has set limits. */
-export async function renameLimiter(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
-  await tx.updateTable('usage_limits').set({ updated_by: pseudonym }).where('updated_by', '=', name).execute()
-}
-
-/** Puts another text where one stands in audit events as who acted, as the entity, or as what was acted on. */
-export async function replaceInAudit(tx: ControlTx, text: string, replacement: string): Promise<void> {
-  for (const column of ['actor', 'entity', 'subject'] as const)
-    await tx
-      .updateTable('audit_events')
-      .set({ [column]: replacement })
-      .where(column, '=', text)
-      .execute()
-}
-
 /** Audit events whose details have a text as a value, or as a name, one page. */
 export function eventsWith(
   tx: ControlTx,

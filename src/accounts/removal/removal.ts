@@ -1,5 +1,6 @@
 import type { ErasedUser, Removal } from '../../removal.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { identityText } from '../identity/provider-identity.ts'
 import type { LimitBook } from '../limits/limit-book.ts'
 import { findUserByName } from '../user-queries.ts'
@@ -36,10 +37,11 @@ export function createAccountsRemoval(deps: {
   }
 }
 
-async function removeUser(tx: ControlTx, { name, pseudonym }: ErasedUser): Promise<void> {
+async function removeUser(tx: ControlTx, user: ErasedUser): Promise<void> {
+  const { name, pseudonym } = user
   const row = await findUserByName(tx, name)
   await renameInAudit(tx, name, pseudonym)
-  await queries.renameLimiter(tx, name, pseudonym)
+  await renameUserIn(tx, { usage_limits: ['updated_by'] }, user)
   if (row === undefined) return
   if (row.email !== null) await renameInAudit(tx, row.email, pseudonym)
   for (const identity of await queries.identitiesOf(tx, row.id))

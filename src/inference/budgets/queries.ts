@@ -32,8 +32,3 @@ export async function deleteBudgets(control: ControlDb, { entity, project }: Pla
   if (project !== undefined) query = query.where('project', '=', project)
   await query.execute()
 }
-
-/** Puts another name where a user has set budgets. */
-export async function renameCreator(control: ControlDb, name: string, pseudonym: string): Promise<void> {
-  await control.updateTable('budgets').set({ created_by: pseudonym }).where('created_by', '=', name).execute()
-}

@@ -1,8 +1,9 @@
 import { type Place, placeOf } from '../../access.ts'
 import type { Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import type { AccountBook } from './account-book.ts'
-import { deleteBudgets, renameCreator } from './queries.ts'
+import { deleteBudgets } from './queries.ts'
 
 /** Removes the budgets of projects and entities. */
 export function createBudgetsRemoval(deps: {
@@ -21,6 +22,6 @@ export function createBudgetsRemoval(deps: {
       for (const id of projectIds) await remove(placeOf(id))
     },
     eraseEntity: (entity) => remove({ entity }),
-    renameUser: ({ name, pseudonym }) => renameCreator(control, name, pseudonym),
+    renameUser: (user) => renameUserIn(control, { budgets: ['created_by'] }, user),
   }
 }

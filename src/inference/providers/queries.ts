@@ -47,12 +47,3 @@ export async function deleteProvider(
 export async function deleteProviders(tx: ControlTx, entity: string): Promise<void> {
   await tx.deleteFrom('providers').where('entity', '=', entity).execute()
 }
-
-/** Puts another name where a user has set providers. */
-export async function renameUpdater(control: ControlDb, name: string, pseudonym: string): Promise<void> {
-  await control
-    .updateTable('providers')
-    .set({ updated_by: pseudonym })
-    .where('updated_by', '=', name)
-    .execute()
-}

@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import type { Place } from '../../access.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { Amount, ErasedUser, Removal } from '../../removal.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { nowIso } from '../../time.ts'
@@ -106,7 +107,7 @@ export async function addBegun(
   if (entity !== undefined) await queries.addProjects(tx, id, await projects.idsOf(tx, entity))
   const projectIds = await queries.projectsOf(tx, id)
   let begun = 0
-  for (const some of slicesOf(projectIds)) begun += await projects.delete(tx, some)
+  for (const some of slicesOf(projectIds, PROJECTS_AT_ONCE)) begun += await projects.delete(tx, some)
   return { projectIds, begun }
 }
 
@@ -128,7 +129,7 @@ async function eraseProjects(
   { projectIds }: Erased,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const some of slicesOf(projectIds))
+  for (const some of slicesOf(projectIds, PROJECTS_AT_ONCE))
     for (const removal of removals) {
       signal.throwIfAborted()
       await removal.eraseProjects?.(some, signal)
@@ -137,7 +138,7 @@ async function eraseProjects(
 
 async function countProjects(removals: readonly Removal[], { projectIds }: Erased): Promise<Amount[]> {
   const counted: Amount[] = []
-  for (const some of slicesOf(projectIds))
+  for (const some of slicesOf(projectIds, PROJECTS_AT_ONCE))
     for (const removal of removals) counted.push(...((await removal.countProjects?.(some)) ?? []))
   return counted
 }
@@ -156,11 +157,6 @@ async function countAll(removals: readonly Removal[], erased: Erased): Promise<A
       bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
     }))
     .filter(({ count }) => count > 0)
-}
-
-function* slicesOf(projectIds: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < projectIds.length; from += PROJECTS_AT_ONCE)
-    yield projectIds.slice(from, from + PROJECTS_AT_ONCE)
 }
 
 /** The places that are closed during an erasure. */

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Rights } from '../../access.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ErasuresTable } from '../../stores/control-db/retention-tables.ts'
 
@@ -23,14 +24,10 @@ export async function addProjects(
   erasureId: string,
   projectIds: readonly string[],
 ): Promise<void> {
-  for (let from = 0; from < projectIds.length; from += ROWS_PER_INSERT)
+  for (const some of slicesOf(projectIds, ROWS_PER_INSERT))
     await tx
       .insertInto('erased_projects')
-      .values(
-        projectIds
-          .slice(from, from + ROWS_PER_INSERT)
-          .map((project_id) => ({ erasure_id: erasureId, project_id })),
-      )
+      .values(some.map((project_id) => ({ erasure_id: erasureId, project_id })))
       .onConflict((clash) => clash.doNothing())
       .execute()
 }
@@ -76,9 +73,4 @@ export async function updateErasure(tx: ControlTx, id: string, changes: Partial<
 /** Forgets which projects an erasure was about: their names may have that of a user. */
 export async function deleteProjectsOf(tx: ControlTx, erasureId: string): Promise<void> {
   await tx.deleteFrom('erased_projects').where('erasure_id', '=', erasureId).execute()
-}
-
-/** Puts another name where a user has asked for an erasure. */
-export async function renameRequester(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
-  await tx.updateTable('erasures').set({ requested_by: pseudonym }).where('requested_by', '=', name).execute()
 }

@@ -32,11 +32,3 @@ export async function deleteSetting(tx: ControlTx, projectId: string, kind: stri
 export async function deleteSettings(tx: ControlTx, projectIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('retention_settings').where('project_id', 'in', projectIds).execute()
 }
-
-export async function renameSetter(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
-  await tx
-    .updateTable('retention_settings')
-    .set({ updated_by: pseudonym })
-    .where('updated_by', '=', name)
-    .execute()
-}

@@ -3,6 +3,7 @@ import { parseProjectId } from '../../accounts/project-name.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { dayBefore, nowIso } from '../../time.ts'
 import * as queries from './queries.ts'
 import { Retention, type RetentionPath } from './wire.ts'
@@ -75,7 +76,7 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
     },
     removal: {
       eraseProjects: (projectIds) => queries.deleteSettings(control, projectIds),
-      renameUser: ({ name, pseudonym }) => queries.renameSetter(control, name, pseudonym),
+      renameUser: (user) => renameUserIn(control, { retention_settings: ['updated_by'] }, user),
     },
   }
 }

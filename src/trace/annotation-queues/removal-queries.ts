@@ -17,23 +17,3 @@ export async function deleteQueues(tx: ControlTx, projectIds: readonly string[])
   await tx.deleteFrom('annotation_queue_items').where('queue_id', 'in', queues).execute()
   await tx.deleteFrom('annotation_queues').where('project_id', 'in', projectIds).execute()
 }
-
-/** Puts another name where a user has made, claimed or finished something. */
-export async function renameAnnotator(tx: ControlTx, name: string, pseudonym: string): Promise<void> {
-  await tx
-    .updateTable('annotation_queues')
-    .set({ created_by: pseudonym })
-    .where('created_by', '=', name)
-    .execute()
-  for (const column of ['added_by', 'finished_by', 'claimed_by'] as const)
-    await tx
-      .updateTable('annotation_queue_items')
-      .set({ [column]: pseudonym })
-      .where(column, '=', name)
-      .execute()
-  await tx
-    .updateTable('annotation_results')
-    .set({ annotator: pseudonym })
-    .where('annotator', '=', name)
-    .execute()
-}

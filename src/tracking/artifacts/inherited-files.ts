@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Rights } from '../../access.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ManifestEntry } from './manifest.ts'
 import * as queries from './queries.ts'
@@ -21,7 +22,7 @@ export async function findInherited(
     if (id !== undefined) md5s.set(id, (md5s.get(id) ?? new Set()).add(md5))
   }
   const found = new Map<string, Map<string, queries.FileContent>>()
-  for (const ids of slicesOf([...md5s.keys()])) {
+  for (const ids of slicesOf([...md5s.keys()], queries.ROWS_PER_STATEMENT)) {
     for (const birth of await queries.committedVersions(control, ids)) {
       if (birth.entity !== readable.entity || !readable.rights.allows('read', birth)) continue
       found.set(birth.id, await filesOf(control, birth.id, [...(md5s.get(birth.id) ?? [])]))
@@ -33,7 +34,7 @@ export async function findInherited(
 /** Without the files of versions that have been deleted meanwhile. */
 export async function stillThere(tx: ControlTx, found: InheritedFiles): Promise<InheritedFiles> {
   const there = new Map<string, ReadonlyMap<string, queries.FileContent>>()
-  for (const ids of slicesOf([...found.keys()])) {
+  for (const ids of slicesOf([...found.keys()], queries.ROWS_PER_STATEMENT)) {
     for (const { id } of await queries.committedVersions(tx, ids)) there.set(id, found.get(id) ?? new Map())
   }
   return there
@@ -45,15 +46,10 @@ async function filesOf(
   md5s: readonly string[],
 ): Promise<Map<string, queries.FileContent>> {
   const files = new Map<string, queries.FileContent>()
-  for (const some of slicesOf(md5s)) {
+  for (const some of slicesOf(md5s, queries.ROWS_PER_STATEMENT)) {
     for (const file of await queries.filesByMd5(control, id, some)) files.set(file.md5, file)
     // SQLite answers without a turn of the event loop.
     await setImmediate()
   }
   return files
-}
-
-function* slicesOf(values: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < values.length; from += queries.ROWS_PER_STATEMENT)
-    yield values.slice(from, from + queries.ROWS_PER_STATEMENT)
 }

@@ -1,9 +1,11 @@
-import { sql } from 'kysely'
+import { selectIdsOfProjects } from '../../stores/control-db/ids-of-projects.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 
 /** Ids of all collections of some projects. */
 export async function collectionIdsOf(control: ControlDb, projectIds: readonly string[]): Promise<string[]> {
-  return (await selectCollectionIds(control, projectIds).execute()).map(({ id }) => id)
+  return (await selectIdsOfProjects(control, 'artifact_collections', projectIds).execute()).map(
+    ({ id }) => id,
+  )
 }
 
 /** Versions in some projects, and the bytes of their files; a file of two versions counts twice. */
@@ -11,7 +13,7 @@ export async function sumVersions(
   control: ControlDb,
   projectIds: readonly string[],
 ): Promise<{ count: number; bytes: number }> {
-  const collections = selectCollectionIds(control, projectIds)
+  const collections = selectIdsOfProjects(control, 'artifact_collections', projectIds)
   const versions = control
     .selectFrom('artifact_versions')
     .select('id')
@@ -26,20 +28,4 @@ export async function sumVersions(
     .where('artifact_id', 'in', versions)
     .executeTakeFirst()
   return { count: counted?.count ?? 0, bytes: summed?.bytes ?? 0 }
-}
-
-export async function renameCreator(control: ControlDb, name: string, pseudonym: string): Promise<void> {
-  await control
-    .updateTable('artifact_versions')
-    .set({ created_by: pseudonym })
-    .where('created_by', '=', name)
-    .execute()
-}
-
-/** Part of other statements: projects may have more collections than a statement takes values. */
-function selectCollectionIds(control: ControlDb, projectIds: readonly string[]) {
-  return control
-    .selectFrom('artifact_collections')
-    .select('id')
-    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
 }

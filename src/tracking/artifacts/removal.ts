@@ -1,9 +1,10 @@
 import type { Contents } from '../../contents/service.ts'
 import type { Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { deleteCollection } from './collection-queries.ts'
 import { versionStates } from './queries.ts'
-import { collectionIdsOf, renameCreator, sumVersions } from './removal-queries.ts'
+import { collectionIdsOf, sumVersions } from './removal-queries.ts'
 import { manifestOwnerOf, ownerOf } from './writer.ts'
 
 /** Removes artifacts of all types, committed or not. */
@@ -23,6 +24,6 @@ export function createArtifactsRemoval(deps: { control: ControlDb; contents: Con
       }
     },
 
-    renameUser: ({ name, pseudonym }) => renameCreator(control, name, pseudonym),
+    renameUser: (user) => renameUserIn(control, { artifact_versions: ['created_by'] }, user),
   }
 }

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { selectIdsOfProjects } from '../../stores/control-db/ids-of-projects.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 
 /** Ids of all runs of some projects. */
 export async function runIdsOf(control: ControlTx, projectIds: readonly string[]): Promise<string[]> {
-  return (await selectRunIds(control, projectIds).execute()).map(({ id }) => id)
+  return (await selectIdsOfProjects(control, 'runs', projectIds).execute()).map(({ id }) => id)
 }
 
 /** How many runs some projects have, and the bytes of their files. */
@@ -11,7 +11,7 @@ export async function sumRuns(
   control: ControlDb,
   projectIds: readonly string[],
 ): Promise<{ count: number; bytes: number }> {
-  const ids = selectRunIds(control, projectIds)
+  const ids = selectIdsOfProjects(control, 'runs', projectIds)
   const counted = await control
     .selectFrom(ids.as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -22,16 +22,4 @@ export async function sumRuns(
     .where('run_id', 'in', ids)
     .executeTakeFirst()
   return { count: counted?.count ?? 0, bytes: summed?.bytes ?? 0 }
-}
-
-export async function renameCreator(control: ControlDb, name: string, pseudonym: string): Promise<void> {
-  await control.updateTable('runs').set({ created_by: pseudonym }).where('created_by', '=', name).execute()
-}
-
-/** Part of other statements: projects may have more runs than a statement takes values. */
-function selectRunIds(control: ControlTx, projectIds: readonly string[]) {
-  return control
-    .selectFrom('runs')
-    .select('id')
-    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
 }

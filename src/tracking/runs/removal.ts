@@ -1,11 +1,12 @@
 import type { Contents } from '../../contents/service.ts'
 import type { Removal } from '../../removal.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../stores/trace-db/table-removal.ts'
 import { deleteRun, listFiles } from './queries.ts'
-import { renameCreator, runIdsOf, sumRuns } from './removal-queries.ts'
+import { runIdsOf, sumRuns } from './removal-queries.ts'
 
 /** Removes runs with their files, alerts, metrics and lines of their logs. */
 export function createRunsRemovals(deps: {
@@ -32,7 +33,7 @@ export function createRunsRemovals(deps: {
         return [{ kind: 'runs', ...(await sumRuns(control, projectIds)) }]
       },
       eraseProjects: erase,
-      renameUser: ({ name, pseudonym }) => renameCreator(control, name, pseudonym),
+      renameUser: (user) => renameUserIn(control, { runs: ['created_by'] }, user),
     },
     createTableRemoval(deps, {
       table: 'run_metrics',
