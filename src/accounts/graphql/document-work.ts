@@ -19,7 +19,7 @@ const FIELDS_MAX = 500_000
 /** Fields that are answered at once, within some milliseconds; each object after them takes a turn of its own. */
 const FIELDS_AT_ONCE = 1_000
 
-/** What a document may make the server do, however its fields nest and whatever it names twice. */
+/** The work that one document has caused so far, within its limits. */
 export interface DocumentWork {
   /** Aborts when the document has reached a limit, and when the client goes away. */
   signal: AbortSignal
@@ -27,7 +27,7 @@ export interface DocumentWork {
   refusal(): ClientError | undefined
   /** Counts one field. @throws where the document may not go on */
   field(): void
-  /** The turn that an object waits for, where the document has many. */
+  /** Resolves when the next object may be answered; undefined while the document is small enough not to wait. */
   turnOfObject(): Promise<void> | undefined
   /** Counts a read, and resolves when it may begin. @throws where the document may not go on */
   read(path: GraphQLResolveInfo['path']): Promise<void>

@@ -136,7 +136,7 @@ function claimsIn(token: string): JWTPayload {
   }
 }
 
-/** Who gave a token and for whom, as nobody has verified yet: what is no text must not get into a statement. */
+/** The issuer and the audiences of a token that is not verified yet. They become values of a query, so their types are checked. */
 function namesIn(claims: JWTPayload): { issuer: string; audiences: string[] } {
   const parsed = Names.safeParse(claims)
   if (!parsed.success)

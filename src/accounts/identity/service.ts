@@ -36,7 +36,7 @@ export interface Identity {
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /**
-   * Adds a team where there is no entity of that name; also for projects that are older than accounts, whatever its name.
+   * Adds a team unless an entity has that name. The entity of projects that are older than accounts becomes a team whatever its name.
    * @throws 400, 409 as {@link addUser}
    */
   ensureTeam(tx: ControlTx, name: string): Promise<void>

@@ -83,7 +83,8 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
   }
 
   /**
-   * Whoever gets a service account into another team could use it and its keys there, so that all its teams decide.
+   * Admins of a team can make keys of its service accounts, and these reach all teams of the account. So adding an account to
+   * another team takes an admin of all its teams.
    * @throws 404 as for no user for callers who belong to none of them, else 403
    */
   async function checkMayShare(

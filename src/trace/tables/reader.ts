@@ -27,7 +27,7 @@ export interface TableReader {
 }
 
 export function createTableReader({ traces }: { traces: TraceDb }): TableReader {
-  /** @param onPayload is told the characters of each value */
+  /** @param onPayload called with the number of characters of each value */
   async function valuesOf(
     projectId: string,
     rowDigests: readonly string[],

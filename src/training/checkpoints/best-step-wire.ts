@@ -1,7 +1,7 @@
 /** Wire: the metric by which clients choose their best checkpoint by default. */
 export const BEST_METRIC_DEFAULT = 'val/reward'
 
-/** The mean reward of the trajectories that a step was trained on: each step that RL made has it. */
+/** The mean reward of the trajectories that a step was trained on. Every step of RL has it. */
 export const REWARD = 'reward'
 
 /** A model's rule for its best step. */
@@ -15,8 +15,8 @@ interface Measured {
 }
 
 /**
- * The step that `:best` names: that with the best value of the model's metric, the later one of equals. Where no step has the default
- * metric, since nothing was validated, it is that with the highest reward. A metric that somebody chose is never replaced.
+ * The step that `:best` names: the one with the best value of the model's metric; of equal values, the latest. If the model has the
+ * default metric and none of its steps was validated, the step with the highest reward. There is no such fallback for a chosen metric.
  *
  * @param steps in ascending order
  * @returns undefined where no step has the metric
