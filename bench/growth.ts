@@ -16,6 +16,7 @@ import { coreShare, diskBytes, heldMib, watchMemory } from './traces/process-cos
 import { type Question, questions, within } from './traces/questions.ts'
 import { type BenchServer, startServer } from './traces/servers.ts'
 import { jsonOf, openTarget, type Target } from './traces/target.ts'
+import { untilIdle } from './traces/until-idle.ts'
 import { requestOf, WIRES } from './traces/wires.ts'
 import { CALLS_PER_TRACE, makeCalls, STEP_MS, type WorkCall } from './traces/workload.ts'
 
@@ -60,10 +61,6 @@ const PORTIONS = 10
 /** Of each question, besides the first. */
 const TIMES = 20
 
-/** Less than this of a core means that merges have ended. */
-const IDLE_SHARE = 0.05
-const LOOK_MS = 5000
-const IDLE_LOOKS = 18
 const MERGING_MS_MAX = 1_800_000
 const IDLE_MS = 20_000
 
@@ -127,20 +124,10 @@ async function grow(folder: string, calls: number): Promise<Growth> {
       })
       process.stdout.write(`${JSON.stringify(portions.at(-1))}\n`)
     }
-    const mergingMs = await msOf(() => untilIdle(server))
+    const mergingMs = await msOf(() => untilIdle(server, MERGING_MS_MAX))
     return { portions, mergingMs, sentBytes, settledDiskBytes: diskBytes(folder) }
   } finally {
     await server.kill()
-  }
-}
-
-/** Indexes are built once the server has been idle for a moment, so it has to be idle for longer than that. */
-async function untilIdle(server: BenchServer): Promise<void> {
-  let idleLooks = 0
-  for (const deadline = Date.now() + MERGING_MS_MAX; Date.now() < deadline && idleLooks < IDLE_LOOKS; ) {
-    const share = await coreShare(server.pid, LOOK_MS)
-    if (share === undefined) return
-    idleLooks = share < IDLE_SHARE ? idleLooks + 1 : 0
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type Size,
   SMALL,
 } from './traces/heddle-alone.ts'
-import { askAll, countCalls, importCalls } from './traces/measure.ts'
+import { askAll, askOnce, countCalls, importCalls } from './traces/measure.ts'
 import {
   alone,
   comparison,
@@ -26,6 +26,7 @@ import {
   type Way,
 } from './traces/report.ts'
 import { type BenchServer, type ServerName, startServer } from './traces/servers.ts'
+import { untilIdle } from './traces/until-idle.ts'
 import { WIRES, type Wire } from './traces/wires.ts'
 
 interface Cell {
@@ -45,6 +46,9 @@ const CALLS = 20_000
 /** With fewer calls some questions would have fewer answers than they ask for. */
 const CALLS_MIN = 8000
 
+/** Some servers always have something to do. */
+const SETTLE_MS_MAX = 600_000
+
 /** Which server is measured by which way in; a server that has it only call by call is left out. */
 const CELLS: readonly Cell[] = [
   { way: 'calls/complete', server: 'Heddle', wire: 'complete' },
@@ -60,11 +64,14 @@ const CELLS: readonly Cell[] = [
   { way: 'OTLP', server: 'MLflow', wire: 'mlflow' },
 ]
 const SERVERS = [...new Set(CELLS.map(({ server }) => server))]
+const WAYS = [...new Set(CELLS.map(({ way }) => way))]
 
 const OPTIONS = {
   calls: { type: 'string', default: String(CALLS) },
+  settle: { type: 'boolean', default: false },
   scale: { type: 'boolean', default: false },
   only: { type: 'string', multiple: true },
+  ways: { type: 'string', multiple: true },
   json: { type: 'string' },
 } as const
 
@@ -75,10 +82,11 @@ async function main(): Promise<void> {
     throw new Error(`--calls takes hundreds from ${CALLS_MIN} on`)
   const present = SERVERS.filter((name) => name !== 'Before' || process.env.HEDDLE_BENCH_BEFORE !== undefined)
   const servers = namesIn('only', (given.only ?? present).join(), SERVERS)
+  const ways = namesIn('ways', (given.ways ?? WAYS).join(), WAYS)
   const results: Results = { cells: [] }
-  for (const cell of CELLS.filter(({ server }) => servers.includes(server)))
+  for (const cell of CELLS.filter(({ server, way }) => servers.includes(server) && ways.includes(way)))
     results.cells.push(
-      ...(await unlessItFails(`${cell.server}, ${cell.way}`, () => measureCell(cell, calls))),
+      ...(await unlessItFails(`${cell.server}, ${cell.way}`, () => measureCell(cell, calls, given.settle))),
     )
   if (given.scale) {
     const sizes: Size[] = []
@@ -106,12 +114,20 @@ async function unlessItFails<Measured>(what: string, measure: () => Promise<Meas
 async function measureCell(
   { way, server: name, wire: wireName }: Cell,
   calls: number,
+  settle: boolean,
 ): Promise<MeasuredCell> {
   const wire: Wire = WIRES[wireName]
   const server = await startServer(name)
   try {
     const taken = await importCalls(server, wire, { calls })
     const questions = way === 'call/upsert_batch' ? [] : wire.questions(taken.asked, calls, taken.prepared)
+    if (settle) {
+      // Its indexes of what is searched may be made of the first such questions.
+      for (const asked of [questions, []]) {
+        await untilIdle(server, SETTLE_MS_MAX)
+        await askOnce(server, asked)
+      }
+    }
     const asked = questions.length > 0 ? await askAll(server, questions) : { ms: {}, otherMs: {} }
     const isHeddle = name === 'Heddle'
     const cost = isHeddle && way === 'calls/complete' ? await costs(server, taken) : undefined

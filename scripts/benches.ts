@@ -80,9 +80,12 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     needs: ['reference', 'peers'],
     options: {
       '--calls <n>': 'how many, about 2 kB each (default 20000)',
+      '--settle': 'waits before the questions until the background work of a server has ended',
       '--scale': 'also Heddle alone with 100,000 and 1,000,000 calls: times, memory, disk, and a long stream',
       '--only <names>':
         'of heddle, before, clickhouse, sqlite, phoenix and mlflow, with commas between them (default all); before is an earlier Heddle, of the checkout with its packages that HEDDLE_BENCH_BEFORE names',
+      '--ways <names>':
+        'of calls/complete, call/upsert_batch and OTLP, with commas between them (default all)',
     },
   },
   growth: {

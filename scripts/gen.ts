@@ -40,7 +40,7 @@ async function main(): Promise<void> {
 async function generated(): Promise<Record<string, string>> {
   const contract = z.toJSONSchema(z.union([WorkerRequest, WorkerMessage]), { io: 'output' })
   return {
-    [join(ROOT, 'contract/openapi.json')]: json(openApiDocument(routesWithoutStores(), VERSION)),
+    [join(ROOT, 'contract/openapi.json')]: json(await openApiDocument(routesWithoutStores(), VERSION)),
     [join(ROOT, 'contract/job.schema.json')]: json({ title: 'Messages of a trainer worker', ...contract }),
     [join(ROOT, 'engine/src/engine/contract.py')]: pythonContract(contract),
     [CHECKSUMS]: json(await migrationChecksums()),

@@ -148,6 +148,16 @@ export async function countCalls(server: BenchServer, wire: Wire): Promise<numbe
   }
 }
 
+/** Each question once, whatever it answers. */
+export async function askOnce(server: BenchServer, questions: readonly NamedQuestion[]): Promise<void> {
+  const target = openTarget(server.url, 1)
+  try {
+    for (const { request } of questions) await target.drain(request)
+  } finally {
+    await target.close()
+  }
+}
+
 /** The time of each question, one at a time. @throws Error for an answer with another number of rows. */
 export async function askAll(server: BenchServer, questions: readonly NamedQuestion[]): Promise<Times> {
   const target = openTarget(server.url, 1)

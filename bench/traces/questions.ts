@@ -91,6 +91,11 @@ export function questions(
     },
     'one trace': list(8, { filter: { trace_ids: [asked.trace] } }),
     'JSON filter': newest(PAGE, { query: { $expr: scoreAbove } }),
+    'JSON filter for one call': newest(1, {
+      query: {
+        $expr: { $eq: [{ $convert: { input: field('inputs.k'), to: 'int' } }, literal(asked.number)] },
+      },
+    }),
     'text search': newest(1, { query: { $expr: containsPrompt } }),
     'sort by a payload field': list(PAGE, {
       ...page,
