@@ -7,8 +7,9 @@ import { type Listening, listen } from './http/listen.ts'
 import { settingProblem } from './json-setting.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
-import { createPythonFinder } from './stores/compute/local.ts'
+import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
 import type { Compute } from './stores/compute/port.ts'
+import { openRayCompute } from './stores/compute/ray/ray-compute.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { UnexpectedErrors } from './unexpected-errors.ts'
 import { VERSION } from './version.ts'
@@ -26,6 +27,14 @@ export interface AppParts {
   /** Aborted once the server is to stop. */
   stopping: AbortSignal
   unexpected: UnexpectedErrors
+}
+
+/** What runs engines, on this machine or on Ray, as the settings say. */
+export function openConfiguredCompute(config: Config, log: Log, telemetry: Telemetry): Compute {
+  const { ray } = config
+  return ray === undefined
+    ? openLocalCompute(config, log, telemetry)
+    : openRayCompute({ ...config, ray }, log, telemetry)
 }
 
 /** Composes the app as the settings of a server say. */

@@ -10,12 +10,19 @@ import { join } from 'node:path'
 const HALF_FLAG = '--max-semi-space-size'
 const HALF_MIB = 32
 
+/**
+ * Compiled modules are kept for the next start, which takes a third less time: beside the packages, since in the temporary folder of
+ * the machine others could put their own. As a variable, it holds for the first module too, and for the process of the database.
+ */
+const COMPILED = join(import.meta.dirname, '../node_modules/.cache/heddle')
+
 if (!process.execArgv.some((flag) => flag.startsWith(HALF_FLAG))) {
   const command = [`${HALF_FLAG}=${HALF_MIB}`, ...process.execArgv, ...process.argv.slice(1)]
-  process.execve?.(process.execPath, [process.execPath, ...command])
+  process.execve?.(process.execPath, [process.execPath, ...command], {
+    ...process.env,
+    NODE_COMPILE_CACHE: COMPILED,
+  })
 }
 
-// Compiled modules are kept for the next start, which takes a third less time: beside the packages, since in the temporary folder of
-// the machine others could put their own.
-enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/heddle'))
+enableCompileCache(COMPILED)
 await import('./server.ts')

@@ -70,6 +70,7 @@ export async function openStores(
   log: Log,
   {
     sqlAccess,
+    onLaunched,
     clickhouse,
     postgres,
     redis,
@@ -86,7 +87,7 @@ export async function openStores(
   const held = opening.use(openDataFolder(dataFolder))
   await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
-  const tracePlace = { dataFolder, clickhouse, sqlAccess }
+  const tracePlace = { dataFolder, clickhouse, sqlAccess, onLaunched }
   const traces = await named('trace database', placeOfTraceDb(tracePlace), async () =>
     opening.use(await openTraceDb(tracePlace, log)),
   )

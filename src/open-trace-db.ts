@@ -13,7 +13,7 @@ import {
 import { migrateTraceDb } from './stores/trace-db/migrate.ts'
 
 /** Where the trace database is. */
-export interface TraceDbPlace extends Pick<EmbeddedOptions, 'sqlAccess'> {
+export interface TraceDbPlace extends Pick<EmbeddedOptions, 'sqlAccess' | 'onLaunched'> {
   /** In it, where there is no server elsewhere. */
   dataFolder: string
   /** A server elsewhere. */
@@ -22,12 +22,12 @@ export interface TraceDbPlace extends Pick<EmbeddedOptions, 'sqlAccess'> {
 
 /** Opens and migrates the trace database. */
 export async function openTraceDb(
-  { dataFolder, clickhouse, sqlAccess }: TraceDbPlace,
+  { dataFolder, clickhouse, sqlAccess, onLaunched }: TraceDbPlace,
   log: Pick<Log, 'error' | 'warn'>,
 ): Promise<EmbeddedTraceDb | ClickHouseDb> {
   await using opening = new AsyncDisposableStack()
   if (clickhouse === undefined) {
-    const traces = opening.use(await openEmbedded(dataFolder, log, { sqlAccess }))
+    const traces = opening.use(await openEmbedded(dataFolder, log, { sqlAccess, onLaunched }))
     await migrateTraceDb(traces)
     opening.move()
     return traces

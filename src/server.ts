@@ -1,15 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { type Config, readConfig, setThreads } from './config.ts'
-import { createConfiguredApp, listenConfigured } from './configured-app.ts'
+import { readConfig, setThreads } from './config.ts'
 import { messageOf } from './errors.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
 import { openTelemetry } from './open-telemetry.ts'
-import { openLocalCompute } from './stores/compute/local.ts'
-import type { Compute } from './stores/compute/port.ts'
-import { openRayCompute } from './stores/compute/ray/ray-compute.ts'
-import type { Telemetry } from './telemetry.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
@@ -22,6 +17,9 @@ setThreads()
 // list.
 setFlagsFromString('--external-memory-accounted-in-global-limit')
 
+/** Most modules are of the app: they are loaded while the trace database starts. */
+const loadApp = (): Promise<typeof import('./configured-app.ts')> => import('./configured-app.ts')
+
 async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config)
@@ -30,8 +28,13 @@ async function main(): Promise<void> {
 
   await using telemetry = await openTelemetry(config.collector, log)
   const folders = { data: config.dataFolder, workspace: config.engine.folder }
-  await using stores = await openStores(folders, log, { ...config, telemetry })
-  await using compute = openComputeOf(config, log, telemetry)
+  await using stores = await openStores(folders, log, {
+    ...config,
+    telemetry,
+    onLaunched: () => void loadApp(),
+  })
+  const { createConfiguredApp, listenConfigured, openConfiguredCompute } = await loadApp()
+  await using compute = openConfiguredCompute(config, log, telemetry)
   const parts = { stores, compute, log, telemetry, stopping: stopping.signal, unexpected }
   const app = createConfiguredApp(config, parts)
   await using _work = await app.start()
@@ -53,13 +56,6 @@ async function main(): Promise<void> {
   stopping.abort(new Error('The server is stopping'))
   if (reason !== 'storm') await delay(config.drainSeconds * 1000)
   setTimeout(() => process.exit(1), STOP_MS).unref()
-}
-
-function openComputeOf(config: Config, log: Log, telemetry: Telemetry): Compute {
-  const { ray } = config
-  return ray === undefined
-    ? openLocalCompute(config, log, telemetry)
-    : openRayCompute({ ...config, ray }, log, telemetry)
 }
 
 /** An address that a browser can open, where the server listens on all addresses of the machine. */

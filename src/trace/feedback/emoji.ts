@@ -35,12 +35,14 @@ const PAIRS: [string, Known][] = [
   ['👨‍🤝‍👨', { emoji: '👬', name: 'men holding hands' }],
 ]
 
-const KNOWN = new Map([...PAIRS, ...Object.entries(EMOJI).map(known)])
+/** Made with the first reaction: at the start of a server it would be a fortieth of the work. */
+let knownByText: ReadonlyMap<string, Known> | undefined
 
 /** The names of a text that is exactly one emoji; undefined for any other. */
 export function nameEmoji(text: string): NamedEmoji | undefined {
   const toneless = text.replaceAll(TONE, '')
-  const base = KNOWN.get(bare(toneless))
+  knownByText ??= new Map([...PAIRS, ...Object.entries(EMOJI).map(known)])
+  const base = knownByText.get(bare(toneless))
   const isOne = toneless === text || ONE_EMOJI.test(text) || ONE_EMOJI.test(text + VARIATION_SELECTOR)
   if (base === undefined || !isOne) return undefined
   const tones = [...new Set(text.match(TONE))].map(toneName)

@@ -33,6 +33,8 @@ export interface InstanceOptions {
   folder: string
   logs: LogFolder
   sqlAccess: SqlAccess | undefined
+  /** Called when the process has been started; it answers half a second later. */
+  onLaunched?: (() => void) | undefined
 }
 
 /**
@@ -40,7 +42,7 @@ export interface InstanceOptions {
  * @throws Error with the last output of the process when it ends, or does not answer in time
  */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  const { path, folder, logs, sqlAccess } = options
+  const { path, folder, logs, sqlAccess, onLaunched } = options
   const config: ServerConfig = {
     port: sqlAccess?.port ?? (await freePort()),
     user: 'heddle',
@@ -60,6 +62,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     logName: 'clickhouse.log',
     stdout: 'log',
   })
+  onLaunched?.()
   const connection = connect({
     url: `http://127.0.0.1:${config.port}`,
     username: config.user,

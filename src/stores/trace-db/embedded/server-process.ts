@@ -28,6 +28,8 @@ export interface ServerOptions {
   sqlAccess?: SqlAccess | undefined
   /** The first start waits this long for files that another process holds. */
   heldMsMax?: number
+  /** Called when the first process has been started, half a second before it answers. */
+  onLaunched?: (() => void) | undefined
 }
 
 /**
@@ -37,12 +39,12 @@ export interface ServerOptions {
 export async function startServer(
   path: string,
   log: Pick<Log, 'error'>,
-  { sqlAccess, heldMsMax = HELD_MS_MAX }: ServerOptions = {},
+  { sqlAccess, heldMsMax = HELD_MS_MAX, onLaunched }: ServerOptions = {},
 ): Promise<Server> {
   const folder = `${path}-server`
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
   const logs = createLogFolder(folder)
-  const start = (): Promise<Instance> => startInstance({ path, folder, logs, sqlAccess })
+  const options = { path, folder, logs, sqlAccess }
   const stopping = new AbortController()
   let running: Instance | undefined = await firstStart()
   /** The instance that runs, or the one that is being started. */
@@ -53,7 +55,7 @@ export async function startServer(
     const giveUpAt = performance.now() + heldMsMax
     for (let attempt = 1; ; attempt++) {
       try {
-        return await start()
+        return await startInstance({ ...options, onLaunched })
       } catch (error) {
         const isLast = isHeld(error) ? performance.now() > giveUpAt : attempt >= FIRST_STARTS_MAX
         if (isLast) throw error
@@ -65,7 +67,7 @@ export async function startServer(
   async function startAgain(): Promise<Instance> {
     for (let failed = 0; ; failed++) {
       try {
-        return await start()
+        return await startInstance(options)
       } catch (error) {
         if (stopping.signal.aborted) throw error
         log.error({ err: error }, 'the trace database could not be started: it is tried again')
