@@ -50,5 +50,8 @@ describe('parseNetworks', () => {
   it('refuses what is no address and no network', () => {
     for (const text of ['', 'proxy.example', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0/8', '::1/x'])
       expect(parseNetworks([text]), text).toBeUndefined()
+    // A length that is no plain number would trust every address, or others than those that were meant.
+    for (const text of ['10.0.0.0/', '::/', '10.0.0.0/ ', '10.0.0.0/0x8', '10.0.0.0/1e1', '10.0.0.0/-0'])
+      expect(parseNetworks([text]), text).toBeUndefined()
   })
 })

@@ -13,9 +13,11 @@ export function parseNetworks(texts: readonly string[]): Networks | undefined {
   for (const text of texts) {
     const [address = '', bits, ...rest] = text.split('/')
     const version = isIP(address)
+    if (version === 0 || rest.length > 0) return undefined
+    // Digits alone: `Number` takes nothing for 0, which is every address.
+    if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return undefined
     const length = bits === undefined ? bitsOf(version) : Number(bits)
-    if (version === 0 || rest.length > 0 || !Number.isInteger(length)) return undefined
-    if (length < 0 || length > bitsOf(version)) return undefined
+    if (length > bitsOf(version)) return undefined
     networks.addSubnet(address, length, version === 4 ? 'ipv4' : 'ipv6')
   }
   return networks
