@@ -20,6 +20,13 @@ function disk(message: string, cause: Error): ClientError {
 const FULL_CODES = new Set(['ENOSPC', 'EDQUOT'])
 const BROKEN_CODES = new Set(['EIO', 'EROFS', 'EFBIG'])
 
+/** Whether a write failed because the disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof StoreFailed) || !(error.cause instanceof Error) || !('code' in error.cause))
+    return false
+  return typeof error.cause.code === 'string' && FULL_CODES.has(error.cause.code)
+}
+
 /** 503 for an error of the disk that Node reports; any other error as it is. */
 export function fileError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dependencyFailed, unavailable } from '../../errors.ts'
+import { fileError } from '../../stores/disk-errors.ts'
 import { countWrites } from '../../stores/trace-db/counted.ts'
 import { createWriteFailures } from '../../stores/write-failures.ts'
 import { eventually } from '../../test-eventually.ts'
@@ -85,6 +86,29 @@ describe('GET /health after errors', () => {
     expect(reply.status).toBe(503)
     expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
       reason: 'trace_db: closed until they can be repaired: calls',
+    })
+  })
+
+  it('200 and degraded while the disk is full, since what is stored can be read', async () => {
+    const writeFailures = createWriteFailures()
+    const full = fileError(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }))
+    const put = () => writeFailures.watched('blobs', () => Promise.reject(full))
+    const blobs = { ...server.stores.blobs, put }
+    const stores = { ...server.stores, blobs, writeFailures, traces: countWrites(server.stores.traces) }
+    const health = createStoresHealth({
+      stores,
+      compute,
+      unexpected: NO_UNEXPECTED_ERRORS,
+      stopping: NOT_STOPPING,
+    })
+    // A store may be late on a busy machine.
+    await eventually(async () => {
+      const reply = await health()
+      expect({ code: reply.status, ...HealthRes.parse(JSON.parse(String(reply.body))) }).toMatchObject({
+        code: 200,
+        status: 'degraded',
+        reason: expect.stringMatching(/^blobs: the last write failed: The disk of the data folder is full/),
+      })
     })
   })
 

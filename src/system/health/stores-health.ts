@@ -5,6 +5,7 @@ import type { Stores } from '../../open-stores.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { Compute } from '../../stores/compute/port.ts'
 import { type ControlDb, pingControlDb } from '../../stores/control-db/port.ts'
+import { isDiskFull } from '../../stores/disk-errors.ts'
 import type { BrokenPart } from '../../stores/trace-db/broken-parts.ts'
 import type { CountedTraceDb } from '../../stores/trace-db/counted.ts'
 import { pingTraceDb } from '../../stores/trace-db/port.ts'
@@ -46,7 +47,7 @@ export function createStoresHealth({
   const traceDb = createCheck(() => pingTraceDb(traces), traces.lastAnswerAt)
   const controlDb = createCheck(() => pingControlDb(control))
   const blobStore = createCheck(() =>
-    readOnly === undefined ? blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes) : blobs.stat(PROBE_BLOB.key),
+    readOnly === undefined ? probeBlobs(blobs) : blobs.stat(PROBE_BLOB.key),
   )
 
   return async () => {
@@ -87,6 +88,16 @@ export function createStoresHealth({
       headers: { 'content-type': 'application/json', ...(isFailing && { 'retry-after': '5' }) },
       body: JSON.stringify(body),
     }
+  }
+}
+
+/** A full disk fails no check: what is stored can be read, and the failed write is a warning. */
+async function probeBlobs(blobs: Blobs): Promise<void> {
+  try {
+    await blobs.put(PROBE_BLOB.key, PROBE_BLOB.bytes)
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+    await blobs.stat(PROBE_BLOB.key)
   }
 }
 
