@@ -155,10 +155,17 @@ describe('readConfig', () => {
   })
 
   it('reads hosts in lower case, and IPv6 addresses with or without brackets', () => {
-    const { hosts } = readConfig({ HEDDLE_HOSTS: 'Loom.example, fd00::17,[::2]:80' })
-    expect(hosts).toEqual(['loom.example', '[fd00::17]', '[::2]:80'])
+    const { hosts } = readConfig({ HEDDLE_HOSTS: 'Loom.example, FD00:0:0::17,[::2]' })
+    expect(hosts).toEqual(['loom.example', '[fd00::17]', '[::2]'])
     expect(() => readConfig({ HEDDLE_HOSTS: 'a b' })).toThrow('HEDDLE_HOSTS')
   })
+
+  it.each(['loom.example:6060', 'loom.example,[fd00::17]:6060'])(
+    'refuses a port behind a name of the server, which would match no request: %s',
+    (names) => {
+      expect(() => readConfig({ HEDDLE_HOSTS: names })).toThrow('HEDDLE_HOSTS: names without ports')
+    },
+  )
 
   it('keeps what authenticates to the collector from child processes', () => {
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2', OTEL_SERVICE_NAME: 'loom' }

@@ -7,7 +7,7 @@ import { BASE_QUANTIZATIONS, type EngineConfig, problemsOfEngine } from './engin
 import { messageOf } from './errors.ts'
 import { givenSettings } from './given-settings.ts'
 import { Gpus } from './gpu-placement.ts'
-import { Hosts } from './hosts-setting.ts'
+import { HostNames, Hosts } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { settingProblem, settingProblems, textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
@@ -83,7 +83,7 @@ const SecretText = z
 
 const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
-  HEDDLE_HOSTS: Hosts.default([]),
+  HEDDLE_HOSTS: HostNames.default([]),
   HEDDLE_TRUSTED_PROXIES: ProxyNetworks.prefault(THIS_MACHINE),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),

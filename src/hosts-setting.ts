@@ -14,6 +14,20 @@ export const Hosts = z
     ),
   )
 
+/** Those under which the server is reached, at whatever port. */
+export const HostNames = Hosts.refine((hosts) => !hosts.some((host) => /:\d+$/.test(withoutAddress(host))), {
+  error: 'names without ports, separated by commas',
+})
+
+/** An IPv6 address in brackets, as browsers write it in `Host`. */
 function bracketed(host: string): string {
-  return isIPv6(host) ? `[${host}]` : host
+  const [, address = host, port = ''] = /^\[(.+)\](:\d+)?$/.exec(host) ?? []
+  if (!isIPv6(address)) return host
+  const url = URL.parse(`http://[${address}]`)
+  return `${url?.hostname ?? `[${address}]`}${port}`
+}
+
+/** What stands behind the brackets of an IPv6 address, which has colons of its own; other hosts as they are. */
+function withoutAddress(host: string): string {
+  return host.replace(/^\[.*\]/, 'address')
 }
