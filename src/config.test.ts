@@ -167,6 +167,16 @@ describe('readConfig', () => {
     },
   )
 
+  it.each([
+    ['192.168.1.5', ['loom.example', '192.168.1.5']],
+    ['FD00::0:17', ['loom.example', '[fd00::17]']],
+    ['0.0.0.0', ['loom.example']],
+    ['::', ['loom.example']],
+  ])('knows the server by the address that it listens on: %s', (host, hosts) => {
+    const env = { HEDDLE_AUTH: 'keys', HEDDLE_HOST: host, HEDDLE_HOSTS: 'loom.example' }
+    expect(readConfig(env).hosts).toEqual(hosts)
+  })
+
   it('keeps what authenticates to the collector from child processes', () => {
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2', OTEL_SERVICE_NAME: 'loom' }
     expect(readConfig(env).environment).toEqual({ OTEL_SERVICE_NAME: 'loom' })

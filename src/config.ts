@@ -7,7 +7,7 @@ import { BASE_QUANTIZATIONS, type EngineConfig, problemsOfEngine } from './engin
 import { messageOf } from './errors.ts'
 import { givenSettings } from './given-settings.ts'
 import { Gpus } from './gpu-placement.ts'
-import { HostNames, Hosts } from './hosts-setting.ts'
+import { HostNames, Hosts, namesWith } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { settingProblem, settingProblems, textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
@@ -269,7 +269,7 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
   const stores = readStoresElsewhere(env)
   return {
     host: values.HEDDLE_HOST,
-    hosts: values.HEDDLE_HOSTS,
+    hosts: namesWith(values.HEDDLE_HOSTS, values.HEDDLE_HOST),
     trustedProxies: values.HEDDLE_TRUSTED_PROXIES,
     port: values.HEDDLE_PORT,
     tls: tlsOf(values),

@@ -19,6 +19,15 @@ export const HostNames = Hosts.refine((hosts) => !hosts.some((host) => /:\d+$/.t
   error: 'names without ports, separated by commas',
 })
 
+/** Addresses that add no name: those of all interfaces, and those by which every server is known. */
+const UNNAMED = new Set(['0.0.0.0', '::', '127.0.0.1', 'localhost', '::1'])
+
+/** The names under which a server is reached that listens at an address, besides those of this machine. */
+export function namesWith(hosts: readonly string[], listenAddress: string): string[] {
+  const own = bracketed(listenAddress.toLowerCase())
+  return UNNAMED.has(listenAddress) || hosts.includes(own) ? [...hosts] : [...hosts, own]
+}
+
 /** An IPv6 address in brackets, as browsers write it in `Host`. */
 function bracketed(host: string): string {
   const [, address = host, port = ''] = /^\[(.+)\](:\d+)?$/.exec(host) ?? []
