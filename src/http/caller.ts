@@ -40,13 +40,19 @@ export function bytesAnnounced({ header }: CallContext): number {
  * the name it was reached by.
  */
 export function originOf(context: CallContext): string {
-  const isHttps = context.isEncrypted || context.header('x-forwarded-proto') === 'https'
+  const forwarded = ofFirstProxy(context.header('x-forwarded-proto'))?.toLowerCase()
+  const isHttps = context.isEncrypted || forwarded === 'https'
   const scheme = isHttps ? 'https' : 'http'
   const host = forwardedHost(context.header('x-forwarded-host')) ?? context.header('host') ?? 'localhost'
   return `${scheme}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
 }
 
-/** The name that the first proxy was reached by; each further proxy appends one. */
+/** The name that the first proxy was reached by. */
 export function forwardedHost(header: string | undefined): string | undefined {
+  return ofFirstProxy(header)
+}
+
+/** What the first proxy has reported; each further one appends what it saw itself. */
+function ofFirstProxy(header: string | undefined): string | undefined {
   return header?.split(',')[0]?.trim()
 }
