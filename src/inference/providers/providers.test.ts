@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createTestAccounts } from '../../accounts/test-accounts.ts'
+import { createSecretKey } from '../../stores/secret-key.ts'
 import { replyOf, useTestServer } from '../../testing.ts'
 
 let folder = ''
@@ -63,5 +64,22 @@ describe('GET /v1/accounts/teams/{entity}/providers, PUT and DELETE /v1/accounts
     const inputs = { model: 'loop/x', messages: [{ role: 'user', content: 'hi' }] }
     const reply = await dee.post('/completions/create', { project_id: 'dee/p', inputs })
     expect(JSON.stringify(await replyOf(reply))).toContain('localhost is not a public address')
+  })
+
+  it('an answer that asks for the key again where it was stored under another secret key', async () => {
+    const eve = await accounts.newUser('eve')
+    const path = '/v1/accounts/teams/eve/providers/mine'
+    await replyOf(await eve.put(path, { base_url: 'https://models.example/v1', api_key: API_KEY }))
+    // As it is after a restore without secret.key.
+    const sealed_key = createSecretKey(Buffer.alloc(32, 'another')).seal(API_KEY)
+    await server.stores.control
+      .updateTable('providers')
+      .set({ sealed_key })
+      .where('entity', '=', 'eve')
+      .execute()
+    const inputs = { model: 'mine/x', messages: [{ role: 'user', content: 'hi' }] }
+    const reply = await eve.post('/completions/create', { project_id: 'eve/p', inputs })
+    expect(reply.status).toBe(200)
+    expect(await reply.text()).toContain('The key of the provider mine cannot be read')
   })
 })

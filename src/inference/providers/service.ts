@@ -1,5 +1,5 @@
 import type { Audit } from '../../accounts/audit/service.ts'
-import { conflict } from '../../errors.ts'
+import { conflict, invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { PublicFetch } from '../../outbound-http.ts'
 import type { Providers as Configured } from '../../providers.ts'
@@ -24,7 +24,7 @@ export interface FoundProvider {
 
 /** Services outside that a team asks for completions: its own, and those that the operator has configured for all. */
 export interface ProviderRegistry {
-  /** The team's own provider of a name, or else the configured one. */
+  /** The team's own provider of a name, or else the configured one. @throws 400 for one whose key cannot be read */
   find(entity: string | undefined, name: string): Promise<FoundProvider | undefined>
   list(req: wire.ProvidersPath): Promise<wire.ProvidersRes>
   /** @throws 400 for an address that is not public, 409 for too many. */
@@ -46,11 +46,22 @@ export function createProviderRegistry(deps: ProviderRegistryDeps): ProviderRegi
   async function find(entity: string | undefined, name: string): Promise<FoundProvider | undefined> {
     const row = entity === undefined ? undefined : await queries.findProvider(control, { entity, name })
     if (row !== undefined) {
-      const apiKey = row.sealed_key === null ? undefined : secretKey.unseal(row.sealed_key)
-      return { name, baseUrl: row.base_url, apiKey, fetch: publicFetch.fetch }
+      return { name, baseUrl: row.base_url, apiKey: keyOf(row), fetch: publicFetch.fetch }
     }
     const shared = configured.get(name)
     return shared && { name, ...shared, fetch }
+  }
+
+  /** @throws 400 for a key that another secret key has sealed, as after a restore without it */
+  function keyOf({ name, sealed_key }: ProviderRow): string | undefined {
+    if (sealed_key === null) return undefined
+    try {
+      return secretKey.unseal(sealed_key)
+    } catch {
+      throw invalidRequest(
+        `The key of the provider ${name} cannot be read, since it was stored under another secret key: enter it again`,
+      )
+    }
   }
 
   async function list({ entity }: wire.ProvidersPath) {
