@@ -16,6 +16,8 @@ describe('ruleOf', () => {
 
   it('leaves out keys without a name', () => {
     expect(ruleOf({ ...newDraft([]), match: 'key', sought: ' a,, b ,' })).toMatchObject({ keys: ['a', 'b'] })
+    const quoted = { ...newDraft([]), match: 'key' as const, sought: '"a, b" , c, "d' }
+    expect(ruleOf(quoted)).toMatchObject({ keys: ['a, b', 'c', '"d'] })
   })
 })
 
@@ -30,5 +32,13 @@ describe('isComplete', () => {
     expect(isComplete(newDraft([]))).toBe(true)
     expect(isComplete(withMatch(newDraft([]), 'key'))).toBe(false)
     expect(isComplete({ ...newDraft([]), match: 'key', sought: ' , ' })).toBe(false)
+  })
+
+  it('stays the same rule where a key has a comma, a quote or spaces at its ends', () => {
+    for (const keys of [['last, first'], ['a,b', 'c'], [' padded '], ['["a"]'], ['"a"', ','], ['[']]) {
+      const rule: Rule = { name: 'keys', action: 'mask', match: 'key', keys }
+      expect(ruleOf(draftOf(rule))).toEqual(rule)
+      expect(isComplete(draftOf(rule))).toBe(true)
+    }
   })
 })

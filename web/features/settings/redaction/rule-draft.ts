@@ -7,7 +7,7 @@ export interface RuleDraft {
   name: string
   action: Action
   match: Rule['match']
-  /** Keys with commas between them, a path, a pattern, or the name of a known pattern. */
+  /** Keys with commas between them (in quotes where they would be read otherwise), a path, a pattern, or the name of a known pattern. */
   sought: string
 }
 
@@ -62,17 +62,39 @@ function nextId(): string {
 }
 
 function soughtIn(rule: Rule): string {
-  if (rule.match === 'key') return rule.keys.join(', ')
+  if (rule.match === 'key') return rule.keys.map(writtenKey).join(', ')
   if (rule.match === 'path') return rule.path
   return rule.match === 'builtin' ? rule.builtin : rule.pattern
 }
 
+/** A key as it is written among others. */
+function writtenKey(key: string): string {
+  const isPlain = key === key.trim() && !key.includes(',') && !key.startsWith('"')
+  return isPlain ? key : JSON.stringify(key)
+}
+
+/** A text of JSON, or whatever stands before the next comma. */
+const WRITTEN_KEYS = /\s*("(?:[^"\\]|\\.)*"(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)/g
+
+/** The keys of a text; one whose quotes hold no JSON is taken as it is. */
+function keysIn(sought: string): string[] {
+  return [...sought.matchAll(WRITTEN_KEYS)]
+    .map(([, written = '']) => keyIn(written.trim()))
+    .filter((key) => key !== '')
+}
+
+function keyIn(written: string): string {
+  if (!written.startsWith('"')) return written
+  try {
+    return String(JSON.parse(written))
+  } catch {
+    return written
+  }
+}
+
 /** The rule that a draft stands for; the server checks it. */
 export function ruleOf({ name, action, match, sought }: RuleDraft): Rule {
-  if (match === 'key') {
-    const keys = sought.split(',').map((key) => key.trim())
-    return { name, action, match, keys: keys.filter((key) => key !== '') }
-  }
+  if (match === 'key') return { name, action, match, keys: keysIn(sought) }
   if (match === 'path') return { name, action, match, path: sought.trim() }
   if (match === 'pattern') return { name, action, match, pattern: sought }
   return { name, action, match, builtin: BUILTINS.find(({ value }) => value === sought)?.value ?? 'secret' }
@@ -84,8 +106,9 @@ export function withMatch(draft: RuleDraft, match: Rule['match']): RuleDraft {
 }
 
 /** Whether a rule can be sent. */
-export function isComplete({ name, sought }: RuleDraft): boolean {
-  return name !== '' && sought.replaceAll(',', '').trim() !== ''
+export function isComplete({ name, match, sought }: RuleDraft): boolean {
+  if (name === '') return false
+  return match === 'key' ? keysIn(sought).length > 0 : sought.trim() !== ''
 }
 
 /** What a rule looks for, in words. */
