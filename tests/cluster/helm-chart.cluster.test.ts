@@ -167,6 +167,12 @@ describe.skipIf(!isReady('charts'))('the chart', () => {
     expect(() => readConfig({ HEDDLE_PORT: 'tcp://10.0.0.1:80' })).toThrow('HEDDLE_PORT')
   })
 
+  it('leaves it to the image where its Python is, which in one with an engine is not the data folder', () => {
+    for (const documents of [plain, full])
+      for (const role of ['api', 'worker'])
+        expect(environmentOf(documents, role)).not.toHaveProperty('HEDDLE_CACHE')
+  })
+
   it('holds no secrets', () => {
     expect(JSON.stringify([plain, full])).not.toContain('hunter2')
     const [container] = podOf(plain, 'api').containers
