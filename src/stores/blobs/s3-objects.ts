@@ -34,7 +34,7 @@ export function createS3Objects(s3: S3Client, place: Pick<S3Options, 'bucket' | 
 
   async function stat(key: string): Promise<{ size: number; modifiedAt: number } | undefined> {
     const found = await head(key)
-    return found && { size: found.ContentLength ?? 0, modifiedAt: found.LastModified?.getTime() ?? 0 }
+    return found && { size: found.ContentLength ?? 0, modifiedAt: secondOf(found.LastModified) ?? 0 }
   }
 
   async function open(key: string, range?: ByteRange): Promise<OpenBlob | undefined> {
@@ -79,7 +79,8 @@ export function createS3Objects(s3: S3Client, place: Pick<S3Options, 'bucket' | 
     for await (const { Contents = [] } of pages)
       for (const { Key = '', LastModified } of Contents) {
         const key = Key.slice(place.prefix.length)
-        if (isBlobKey(key) && LastModified !== undefined) yield { key, modifiedAt: LastModified.getTime() }
+        const modifiedAt = secondOf(LastModified)
+        if (isBlobKey(key) && modifiedAt !== undefined) yield { key, modifiedAt }
       }
   }
 
@@ -89,13 +90,18 @@ export function createS3Objects(s3: S3Client, place: Pick<S3Options, 'bucket' | 
 
   async function deleteUnchanged(key: string, modifiedAt: number): Promise<boolean> {
     const found = await head(key)
-    if (found?.LastModified?.getTime() !== modifiedAt) return false
+    if (secondOf(found?.LastModified) !== modifiedAt) return false
     // In a bucket with versions, one that is put by another server meanwhile is another version, and stays.
     await remove(key, found.VersionId)
     return true
   }
 
   return { put, open, stat, list, deleteUnchanged, delete: (key) => remove(key) }
+}
+
+/** The second in which an object was put: lists of some stores have milliseconds, the header of an object never has. */
+function secondOf(time: Date | undefined): number | undefined {
+  return time && Math.floor(time.getTime() / 1000) * 1000
 }
 
 async function unlessMissing<Found>(work: Promise<Found>): Promise<Found | undefined> {
