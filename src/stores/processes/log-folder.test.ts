@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -53,6 +53,29 @@ describe('the folder of logs', () => {
     log.add('last')
     await expect.poll(() => readdirSync(folder)).toContain('deleted.log')
     await expect.poll(() => textOf('deleted.log')).toContain('last')
+    log.close()
+  })
+
+  it.runIf(existsSync('/dev/full'))('goes on once a full disk has room again', async () => {
+    const path = join(folder, 'full.log')
+    symlinkSync('/dev/full', path)
+    const { open } = createLogFolder(folder)
+    const log = open('full.log')
+    log.add('lost')
+    // Meanwhile the first one has failed.
+    const other = open('other.log')
+    for (const line of ['one', 'two', 'three']) {
+      other.add(line)
+      await expect.poll(() => textOf('other.log')).toContain(line)
+    }
+    other.close()
+    rmSync(path)
+    await expect
+      .poll(() => {
+        log.add('kept')
+        return existsSync(path) ? textOf('full.log') : ''
+      })
+      .toContain('kept')
     log.close()
   })
 })

@@ -22,6 +22,9 @@ export const LOG_BYTES_MAX = 8 * 1024 * 1024
 /** Logs that are kept: every base model that was ever tried has two, and most come from mistyped names. */
 const LOGS_MAX = 32
 
+/** A log whose file could not be written, as on a full disk, is opened again after this. */
+const RETRY_MS = 1_000
+
 /** Suffix of the older file of a log. */
 const OLDER = '.1'
 
@@ -79,13 +82,21 @@ export function createLogFolder(folder: string): LogFolder {
 function createChildLog(path: string, onClose: () => void): ChildLog {
   const lines: string[] = []
   let bytes = existsSync(path) ? statSync(path).size : 0
+  let failedAt: number | undefined
   let file = append()
 
   function append(): WriteStream {
     const stream = createWriteStream(path, { flags: 'a' })
-    // The log is best effort: a full disk must not end the child.
-    stream.on('error', () => {})
+    // The log is best effort: a full disk must not end the child. Nothing is written by a stream that has failed.
+    stream.on('error', () => {
+      if (stream === file) failedAt = performance.now()
+    })
     return stream
+  }
+
+  function openAgain(): void {
+    failedAt = undefined
+    file = append()
   }
 
   function rotate(): void {
@@ -102,6 +113,10 @@ function createChildLog(path: string, onClose: () => void): ChildLog {
       lines.push(line)
       if (lines.length > LINES_KEPT) lines.shift()
       const text = `${new Date().toISOString()} ${line}\n`
+      if (failedAt !== undefined) {
+        if (performance.now() - failedAt < RETRY_MS) return
+        openAgain()
+      }
       if (bytes > LOG_BYTES_MAX) rotate()
       bytes += Buffer.byteLength(text)
       file.write(text)
