@@ -1,7 +1,7 @@
 /** The key of this server, from which all other keys derive: what hashes and seals secrets at rest. */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** In the data folder, where no other key was given. Backups do not contain it. */
 const FILE_NAME = 'secret.key'
@@ -96,11 +96,20 @@ function decoded(text: string, place: string): Buffer {
   return key
 }
 
-/** Makes the file for its owner alone, and on disk before anything depends on it. */
+/**
+ * Makes the file for its owner alone, and on disk before anything depends on it. It has its name once it is whole: without its
+ * key no server would start again.
+ */
 async function make(path: string): Promise<Buffer> {
   const key = randomBytes(KEY_BYTES)
-  await using file = await open(path, 'wx', 0o600)
+  const aside = `${path}.new`
+  // One that an earlier start has left.
+  await rm(aside, { force: true })
+  await using file = await open(aside, 'wx', 0o600)
   await file.writeFile(`${key.toString('base64url')}\n`)
   await file.sync()
+  await rename(aside, path)
+  await using folder = await open(dirname(path), 'r')
+  await folder.sync()
   return key
 }
