@@ -37,10 +37,14 @@ const FILLED: Record<string, string> = {
 }
 
 /** The variables of a service, as Compose puts them together. */
-function environmentOf(service: Service | undefined): Record<string, string> {
+function environmentOf(
+  service: Service | undefined,
+  others: Record<string, string> = {},
+): Record<string, string> {
+  const values: Record<string, string> = { ...FILLED, ...others }
   const filled = (text: string): string =>
     text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, how: string, word: string) => {
-      const value = FILLED[name] ?? (how === '-' ? word : undefined)
+      const value = values[name] ?? (how === '-' ? word : undefined)
       if (value === undefined) throw new Error(`${name} ${word}`)
       return value
     })
@@ -77,6 +81,12 @@ describe('deploy/compose.yaml', () => {
       s3: { bucket: 'heddle', prefix: 'files/', endpoint: 'http://s3:8333' },
     })
     expect(Number.parseInt(service?.stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(15 + 15)
+  })
+
+  it('believes what its balancer passes on where the networks of containers are named', () => {
+    const named = environmentOf(api, { HEDDLE_TRUSTED_PROXIES: '172.16.0.0/12,192.168.0.0/16' })
+    expect(readConfig(named).trustedProxies.check('172.18.0.5')).toBe(true)
+    expect(readConfig(environmentOf(api)).trustedProxies.check('172.18.0.5')).toBe(false)
   })
 
   it('waits for stores that say when they answer, and keeps what they hold', () => {
