@@ -8,11 +8,13 @@ from typing import Any, cast
 import pytest
 import torch
 from examples import LOOM_TINY, lora
+from peft.tuners.lora import LoraLayer
 from transformers import AutoModelForCausalLM
 
 import make
 import skills
 from engine.trainer.chat import Sequence
+from engine.trainer.errors import Problem
 from engine.trainer.model import BaseModel, adapter, create_adapter
 from engine.trainer.packing import to_row
 from engine.trainer.policy import predict
@@ -101,3 +103,44 @@ def test_the_base_model_is_left_as_it_was(base: BaseModel, tmp_path: Path) -> No
     assert before.keys() == after.keys()
     assert all(before[name].equal(after[name]) for name in before)
     assert not any(parameter.requires_grad for parameter in after.values())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"init_lora_weights": "pissa"},
+        {"init_lora_weights": "olora"},
+        {"layer_replication": [[0, 2], [1, 2]]},
+        {"target_modules": ["q_proj", "norm"]},
+        {"target_modules": "(.+)+!"},
+        {"bias": "all", "modules_to_save": ["embed_tokens"], "lora_dropout": 0.9},
+    ],
+    ids=str,
+)
+def test_a_client_s_adapter_config_does_not_change_the_base_model(
+    base: BaseModel, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """The next job, of whatever team, is trained on it."""
+    before = {name: parameter.clone() for name, parameter in base.model.named_parameters()}
+    create_adapter(base, lora(), tmp_path / "own")
+    file = tmp_path / "own" / "adapter_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **options}))
+    with adapter(base, tmp_path / "own") as model:
+        trained = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+    assert len(trained) == 2 * len(lora().target_modules) * base.model.config.num_hidden_layers
+    after = dict(base.model.named_parameters())
+    assert before.keys() == after.keys()
+    assert all(before[name].equal(after[name]) for name in before)
+
+
+def test_patterns_of_an_adapter_are_names_alone(base: BaseModel, tmp_path: Path) -> None:
+    create_adapter(base, lora(), tmp_path / "own")
+    file = tmp_path / "own" / "adapter_config.json"
+    described = json.loads(file.read_text())
+    file.write_text(json.dumps({**described, "alpha_pattern": {"q_proj": 4}}))
+    with adapter(base, tmp_path / "own") as model:
+        scales = {layer.scaling["default"] for layer in model.modules() if isinstance(layer, LoraLayer)}
+    assert scales == {0.5, 2.0}
+    file.write_text(json.dumps({**described, "rank_pattern": {"(.+)+!": 8}}))
+    with pytest.raises(Problem, match="names of layers"), adapter(base, tmp_path / "own"):
+        pass

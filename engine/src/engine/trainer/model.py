@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import torch
-from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model
 from peft.utils import (
     get_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
     set_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
@@ -31,6 +31,7 @@ from engine.trainer.checkpointing import Checkpointing, batch_tokens, checkpoint
 from engine.trainer.errors import Problem, is_out_of_memory
 from engine.trainer.four_bits import Quantization
 from engine.trainer.layers import Keep
+from engine.trainer.lora_config import lora_config
 from engine.trainer.ranks import ALONE, Ranks
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
@@ -174,11 +175,11 @@ def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
 @contextmanager
 def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
     """The base model with the adapter of `directory` in training; the bare base model again afterwards."""
-    config = cast(PeftConfig, PeftConfig.from_pretrained(str(directory)))
-    config.inference_mode = False
+    weights = load_file(directory / "adapter_model.safetensors")
+    config = lora_config(base.model, description(directory), weights)
     model = cast(PeftModel, get_peft_model(base.model, config))
     try:
-        load_weights(model, load_file(directory / "adapter_model.safetensors"))
+        load_weights(model, weights)
         with low_rank.use_light_lora(model):
             yield model
     finally:
