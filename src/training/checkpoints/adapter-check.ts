@@ -2,11 +2,30 @@ import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import type { ByteRange } from '../../stores/blobs/port.ts'
 
+/** Wire: the engine takes keys of patterns for regular expressions, of which some would keep it from all other requests. */
+const LayerName = z.string().regex(/^\^?[\w.]+\$?$/)
+
 /** Members of PEFT's config that decide whether the engine can use an adapter. */
 const AdapterConfig = z.looseObject({
   peft_type: z.literal('LORA'),
   r: z.int().min(1),
+  rank_pattern: z.record(LayerName, z.int().min(1)).nullish(),
+  alpha_pattern: z.record(LayerName, z.number()).nullish(),
 })
+
+/** Wire: what the engine does not calculate, by members that are set then. */
+const UNSUPPORTED = [
+  'use_dora',
+  'lora_bias',
+  'layer_replication',
+  'alora_invocation_tokens',
+  'use_bdlora',
+  'use_qalora',
+  'modules_to_save',
+]
+
+/** Ways to begin with an adapter that leave the base model as it is; others, such as PiSSA, take a part out of it. */
+const INITIAL_WEIGHTS = ['gaussian', 'eva', 'orthogonal', 'mica', 'lora_ga']
 
 /** The header of a safetensors file: name to shape. */
 const Header = z.record(z.string(), z.looseObject({ shape: z.array(z.int()).optional() }))
@@ -35,12 +54,17 @@ export async function checkAdapter(
 ): Promise<void> {
   const config = AdapterConfig.safeParse(parsed(await given.config()))
   if (!config.success) throw invalidRequest('adapter_config.json does not describe a LoRA adapter')
-  const { r } = config.data
-  if (r > options.rankMax) {
+  const rank = Math.max(config.data.r, ...Object.values(config.data.rank_pattern ?? {}))
+  if (rank > options.rankMax) {
     throw invalidRequest(
-      `The adapter has rank ${r}, more than the ${options.rankMax} allowed here; HEDDLE_LORA_RANK_MAX raises it`,
+      `The adapter has rank ${rank}, more than the ${options.rankMax} allowed here; HEDDLE_LORA_RANK_MAX raises it`,
     )
   }
+  const unsupported = unsupportedIn(config.data)
+  if (unsupported !== undefined)
+    throw invalidRequest(
+      `The engine does not calculate an adapter with ${unsupported}: convert it to a plain LoRA adapter`,
+    )
   const theirs = await shapesOf(given.weights)
   // A model without a checkpoint has none to compare with.
   if (own === undefined) return
@@ -54,6 +78,19 @@ export async function checkAdapter(
   }
   const surplus = [...theirs.keys()].find((name) => !ours.has(name))
   if (surplus !== undefined) throw invalidRequest(`The adapter has ${surplus}, which this model has not`)
+}
+
+/** What of a config the engine does not calculate. */
+function unsupportedIn(config: z.output<typeof AdapterConfig>): string | undefined {
+  const { bias, init_lora_weights: initial } = config
+  if (bias != null && bias !== 'none') return `bias ${JSON.stringify(bias)}`
+  if (typeof initial === 'string' && !INITIAL_WEIGHTS.includes(initial.toLowerCase()))
+    return `init_lora_weights ${JSON.stringify(initial)}`
+  return UNSUPPORTED.find((name) => isSet(config[name]))
+}
+
+function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
 /** Shapes by name, without the dimension that is the rank. */

@@ -40,6 +40,13 @@ describe('an artifact of type lora under the name of a model', () => {
     expect(await weightsOf(`${chatName}:step6`)).toBe('X+1')
   })
 
+  it('becomes a step with what other programs write beside a LoRA adapter', async () => {
+    const { id, upload } = await modelAndUpload()
+    const config = { init_lora_weights: 'gaussian', bias: 'none', modules_to_save: null, rank_pattern: {} }
+    await upload(adapter('X', { config: { ...config, alpha_pattern: { 'layers.0.q_proj': 4 } } }), ['step5'])
+    expect(await steps(id)).toEqual([0, 5])
+  })
+
   it('becomes the next step without such an alias', async () => {
     const { id, upload } = await modelAndUpload()
     await upload(adapter('X'), ['mine'])
@@ -50,6 +57,10 @@ describe('an artifact of type lora under the name of a model', () => {
     ['of another base model', adapter('X', { tensors: { 'q.lora_A.weight': { shape: [8, 4] } } }), /has not/],
     ['that is no LoRA adapter', adapter('X', { config: { peft_type: 'IA3' } }), /LoRA/],
     ['of too high a rank', adapter('X', { config: { r: 64 } }), /rank 64/],
+    ['of too high a rank somewhere', adapter('X', { config: { rank_pattern: { q_proj: 64 } } }), /rank 64/],
+    ['with an expression', adapter('X', { config: { rank_pattern: { '(.+)+!': 8 } } }), /does not describe/],
+    ['of another base', adapter('X', { config: { init_lora_weights: 'pissa' } }), /init_lora_weights "pissa"/],
+    ['of repeated layers', adapter('X', { config: { layer_replication: [[0, 2]] } }), /layer_replication/],
     ['without weights', { 'adapter_config.json': '{}' }, /adapter_model/],
     ['with half a header', { ...adapter('X'), 'adapter_model.safetensors': '\u0010{' }, /safetensors/],
   ])('is refused when it is one %s, and no step is made', async (_what, files, reason) => {
