@@ -10,9 +10,19 @@ export interface History {
   tools: LosslessJson
 }
 
+/** Where conversations are that have had the same messages so far, and what some of them had next. */
+interface Node {
+  next: Map<string, Node>
+  /** The conversations that have come to here and no further. */
+  ends: Branch[]
+}
+
 interface Branch extends History {
-  /** The messages so far in the form in which requests repeat them. */
-  known: string[]
+  /** In the order in which they began. */
+  number: number
+  at: Node
+  /** The messages so far. */
+  length: number
 }
 
 /**
@@ -22,13 +32,24 @@ interface Branch extends History {
  * @param exchanges checked before
  */
 export function historiesOf(exchanges: LosslessJson): History[] {
+  const roots = new Map<string, Node>()
   const branches: Branch[] = []
   for (const asked of askedOf(exchanges).sort(byTime)) {
-    const begun = longestOf(branches.filter((branch) => isBegin(branch, asked)))
+    // In the form in which requests repeat them. Each is written once, however many conversations there are to compare with.
+    const known = asked.messages.map(comparable)
+    const root = nodeIn(roots, stringify(asked.tools))
+    const begun = longestBegun(root, known)
     for (const [index, answer] of asked.answers.entries()) {
-      const branch = index === 0 ? (begun ?? emptyBranch(asked)) : emptyBranch(asked)
-      if (branch !== begun) branches.push(branch)
-      continueWith(branch, asked, answer)
+      const fresh: Branch = {
+        messages_and_choices: [],
+        tools: asked.tools,
+        number: branches.length,
+        at: root,
+        length: 0,
+      }
+      const branch = index === 0 ? (begun ?? fresh) : fresh
+      if (branch === fresh) branches.push(branch)
+      continueWith(branch, { messages: asked.messages, known }, answer)
     }
   }
   return branches.map(({ messages_and_choices, tools }) => ({ messages_and_choices, tools }))
@@ -38,26 +59,45 @@ function byTime(one: Asked, other: Asked): number {
   return one.at < other.at ? -1 : Number(one.at > other.at)
 }
 
-function emptyBranch({ tools }: Asked): Branch {
-  return { messages_and_choices: [], tools, known: [] }
+function nodeIn(nodes: Map<string, Node>, text: string): Node {
+  const node = nodes.get(text) ?? { next: new Map(), ends: [] }
+  nodes.set(text, node)
+  return node
 }
 
-function isBegin({ known, tools }: Branch, asked: Asked): boolean {
-  if (known.length > asked.messages.length || stringify(tools) !== stringify(asked.tools)) return false
-  return known.every((message, index) => message === comparable(asked.messages[index] ?? null))
+/** The conversation with the most messages of those that these begin with; of equal ones, the oldest. */
+function longestBegun(root: Node, known: readonly string[]): Branch | undefined {
+  let longest: Branch | undefined
+  let node: Node | undefined = root
+  for (const message of known) {
+    node = node.next.get(message)
+    if (node === undefined) break
+    longest = oldestOf(node.ends) ?? longest
+  }
+  return longest
 }
 
-function longestOf(branches: readonly Branch[]): Branch | undefined {
+function oldestOf(branches: readonly Branch[]): Branch | undefined {
   return branches.reduce<Branch | undefined>(
-    (longest, branch) => (branch.known.length > (longest?.known.length ?? 0) ? branch : longest),
+    (oldest, branch) => (oldest === undefined || branch.number < oldest.number ? branch : oldest),
     undefined,
   )
 }
 
-function continueWith(branch: Branch, asked: Asked, { choice, message }: Answer): void {
-  const fresh = asked.messages.slice(branch.known.length)
-  branch.messages_and_choices.push(...fresh, choice)
-  branch.known.push(...fresh.map(comparable), comparable(message))
+function continueWith(
+  branch: Branch,
+  { messages, known }: { messages: readonly LosslessJson[]; known: readonly string[] },
+  { choice, message }: Answer,
+): void {
+  branch.at.ends = branch.at.ends.filter((other) => other !== branch)
+  for (let index = branch.length; index < messages.length; index++) {
+    branch.messages_and_choices.push(messages[index] ?? null)
+    branch.at = nodeIn(branch.at.next, known[index] ?? '')
+  }
+  branch.messages_and_choices.push(choice)
+  branch.at = nodeIn(branch.at.next, comparable(message))
+  branch.at.ends.push(branch)
+  branch.length = messages.length + 1
 }
 
 /** Clients repeat a model's message without members other than text and tool calls. */
