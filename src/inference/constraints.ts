@@ -34,14 +34,24 @@ const Tool = z.object({
  * Wire: the engine constrains the arguments of strict tools, and of all tools when one must be called.
  * @throws 400 like `limitConstraints`
  */
-export function limitTools({ tools, tool_choice }: ToolUse): void {
-  if (tool_choice === 'none') return
-  const isForced = tool_choice != null && tool_choice !== 'auto'
-  const constrained = (tools ?? [])
-    .flatMap((tool) => Tool.safeParse(tool.value()).data?.function ?? [])
-    .filter(({ strict }) => isForced || strict === true)
+export function limitTools(use: ToolUse): void {
   limitSchema(
-    constrained.map(({ parameters }) => parameters),
+    constrainedTools(use).map(({ parameters }) => parameters),
     'tools',
   )
+}
+
+/** Wire: whether the engine constrains calls of some tool: their arguments, or with `parallel_tool_calls: false` their number. */
+export function constrainsTools(use: ToolUse & { parallel_tool_calls?: boolean | null | undefined }): boolean {
+  const { tools, tool_choice, parallel_tool_calls } = use
+  const isSingle = parallel_tool_calls === false && tool_choice !== 'none' && (tools ?? []).length > 0
+  return isSingle || constrainedTools(use).length > 0
+}
+
+function constrainedTools({ tools, tool_choice }: ToolUse): z.output<typeof Tool>['function'][] {
+  if (tool_choice === 'none') return []
+  const isForced = tool_choice != null && tool_choice !== 'auto'
+  return (tools ?? [])
+    .flatMap((tool) => Tool.safeParse(tool.value()).data?.function ?? [])
+    .filter(({ strict }) => isForced || strict === true)
 }

@@ -5,6 +5,8 @@ import { ChatCompletionReq } from './wire.ts'
 
 const written = (value: object) => new JsonText(JSON.stringify(value))
 
+const tool = (strict?: boolean) => written({ type: 'function', function: { name: 'f', strict } })
+
 const biases = (fields: object) =>
   samplingPolicy(ChatCompletionReq.parse({ messages: [], ...fields }), 3).biased_by
 
@@ -25,6 +27,9 @@ describe('samplingPolicy', () => {
     },
     { tool_choice: null, structured_outputs: null, response_format: null },
     { stop: 'x', max_tokens: 5, logprobs: true },
+    { tools: [tool(), tool(false)] },
+    { tools: [tool(true)], tool_choice: 'none', parallel_tool_calls: false },
+    { tools: [tool()], parallel_tool_calls: true },
   ])('names nothing for %j', (fields) => {
     expect(biases(fields)).toEqual([])
   })
@@ -38,6 +43,8 @@ describe('samplingPolicy', () => {
     [{ logit_bias: { 5: 1 } }, 'logit_bias'],
     [{ response_format: written({ type: 'json_object' }) }, 'structured_outputs'],
     [{ structured_outputs: { choice: ['a', 'b'] } }, 'structured_outputs'],
+    [{ tools: [tool(), tool(true)] }, 'structured_outputs'],
+    [{ tools: [tool()], parallel_tool_calls: false }, 'structured_outputs'],
     [{ tool_choice: 'required' }, 'structured_outputs'],
     [{ tool_choice: { type: 'function', function: { name: 'f' } } }, 'structured_outputs'],
   ])('names %j', (fields, name) => {

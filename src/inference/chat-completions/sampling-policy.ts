@@ -1,3 +1,4 @@
+import { constrainsTools } from '../constraints.ts'
 import { formatType } from '../sampling-wire.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
@@ -28,6 +29,7 @@ export function samplingPolicy(req: ChatCompletionReq, step: number): SamplingPo
       req.structured_outputs != null ||
       (req.response_format != null && formatType(req.response_format) !== 'text') ||
       req.tool_choice === 'required' ||
+      constrainsTools(req) ||
       (req.tool_choice != null && typeof req.tool_choice === 'object'),
   }
   return { step, biased_by: Object.keys(biases).filter((name) => biases[name]) }
