@@ -21,7 +21,7 @@ function recordingProcess(answer: { status: number; text: string } = { status: 2
   return { told, process, refused }
 }
 
-const files = { adapterFolder: async () => 'adapters/a' }
+const files = { holdAdapterFolder: async () => ({ name: 'adapters/a', release() {} }) }
 const adapter = (digest: string) => ({ adapter_digest: digest, manifest: [] })
 
 function newLoaded() {
@@ -71,6 +71,29 @@ describe('createLoadedAdapters', () => {
     first.release()
     for (let n = 0; n < LISTED; n++) (await loaded.use(process, adapter(String(n)))).release()
     expect(told.filter((line) => line.endsWith(' a'))).toEqual(['load a', 'load a'])
+  })
+
+  it('has the files of an adapter there during each use, also of one that the process has loaded', async () => {
+    let asked = 0
+    let held = 0
+    const holdAdapterFolder = async () => {
+      asked++
+      held++
+      return { name: 'adapters/a', release: () => void held-- }
+    }
+    const loaded = createLoadedAdapters({ files: { holdAdapterFolder } })
+    const { told, process } = recordingProcess()
+    for (const times of [1, 2]) {
+      const use = await loaded.use(process, adapter('a'))
+      expect([asked, held]).toEqual([times, 1])
+      use.release()
+      use.release()
+      expect(held).toBe(0)
+    }
+    expect(told).toEqual(['load a'])
+    const failing = recordingProcess({ status: 500, text: 'no' })
+    await expect(loaded.use(failing.process, adapter('a'))).rejects.toThrow('could not be loaded')
+    expect(held).toBe(0)
   })
 
   it('treats an adapter that exists already as loaded, and tries a failed one again', async () => {

@@ -35,13 +35,13 @@ export interface LoadedAdapters {
 export function createLoadedAdapters({
   files,
 }: {
-  files: Pick<CheckpointFiles, 'adapterFolder'>
+  files: Pick<CheckpointFiles, 'holdAdapterFolder'>
 }): LoadedAdapters {
   // Keyed by process, then by digest: what was loaded into a process ends with it. The least recently used comes first.
   const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
 
-  async function load(process: InferenceProcess, name: string, adapter: StoredFiles): Promise<void> {
-    const lora_path = process.pathOf(await files.adapterFolder(adapter))
+  async function load(process: InferenceProcess, name: string, folder: string): Promise<void> {
+    const lora_path = process.pathOf(folder)
     const { status, text } = await post(process, '/v1/load_lora_adapter', { lora_name: name, lora_path })
     // Names are digests, so an adapter that was loaded under this name by an abandoned request is the same one.
     if (status !== 200 && !text.includes('already been loaded'))
@@ -61,12 +61,12 @@ export function createLoadedAdapters({
     }
   }
 
-  async function use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse> {
+  /** Resolves once the process has the adapter; the returned function ends its use there. */
+  async function useLoaded(process: InferenceProcess, digest: string, folder: string): Promise<() => void> {
     const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
     loadedByProcess.set(process, loaded)
-    const digest = adapter.adapter_digest
     const entry: Loaded = loaded.get(digest) ?? { ready: undefined, users: 0 }
-    entry.ready ??= load(process, digest, adapter)
+    entry.ready ??= load(process, digest, folder)
     loaded.delete(digest)
     loaded.set(digest, entry)
     entry.users++
@@ -79,13 +79,28 @@ export function createLoadedAdapters({
     }
     // One adapter too many costs the engine little.
     await unloadLeastUsed(process, loaded).catch(() => {})
-    let isHeld = true
-    return {
-      name: digest,
-      release() {
-        if (isHeld) entry.users--
-        isHeld = false
-      },
+    return () => void entry.users--
+  }
+
+  async function use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse> {
+    const name = adapter.adapter_digest
+    // Also where the process has the adapter: it keeps few in memory, and ends when the files of one that it lists are gone.
+    const folder = await files.holdAdapterFolder(adapter)
+    try {
+      const leave = await useLoaded(process, name, folder.name)
+      let isHeld = true
+      return {
+        name,
+        release() {
+          if (!isHeld) return
+          isHeld = false
+          leave()
+          folder.release()
+        },
+      }
+    } catch (error) {
+      folder.release()
+      throw error
     }
   }
 

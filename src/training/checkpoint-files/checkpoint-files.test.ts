@@ -6,6 +6,7 @@ import { openFileBlobs } from '../../stores/blobs/files.ts'
 import { openFolderWorkspace } from '../../stores/workspace/folders.ts'
 import type { Workspace } from '../../stores/workspace/port.ts'
 import { type CheckpointFiles, createCheckpointFiles } from './checkpoint-files.ts'
+import { createHeldFolders, type HeldFolders } from './held-folders.ts'
 
 const WEEK_MS = 7 * 24 * 3_600_000
 const KINDS = ['outputs', 'checkpoints', 'data', 'adapters', 'jobs']
@@ -46,5 +47,38 @@ describe('what a start removes of the workspace', () => {
       return [{ id: '3' }]
     })
     expect(await workspace.list('jobs')).toEqual(['2'])
+  })
+})
+
+describe('the folder of an adapter that is served', () => {
+  const hold = (layOut = () => workspace.materialise('adapters/2', [])) => folders.hold('adapters/2', layOut)
+  let folders: HeldFolders
+  beforeEach(() => {
+    folders = createHeldFolders(workspace)
+  })
+
+  it('stays until the last request with it has ended, and comes back with the next', async () => {
+    const [first, second] = await Promise.all([hold(), hold()])
+    await folders.remove('adapters/2')
+    first.release()
+    first.release()
+    expect(await workspace.has('adapters/2')).toBe(true)
+    second.release()
+    const third = await hold()
+    expect(await workspace.has('adapters/2')).toBe(true)
+    third.release()
+    await folders.remove('adapters/2')
+    expect(await workspace.has('adapters/2')).toBe(false)
+    await hold()
+    expect(await workspace.has('adapters/2')).toBe(true)
+  })
+
+  it('is laid out once for all, and again after a failure', async () => {
+    const failing = vi.fn(() => Promise.reject(new Error('disk full')))
+    const both = await Promise.allSettled([hold(failing), hold(failing)])
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(failing).toHaveBeenCalledTimes(1)
+    await hold()
+    expect(await workspace.has('adapters/2')).toBe(true)
   })
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Contents } from '../../contents/service.ts'
 import { newId } from '../../ids.ts'
 import type { LaidOutFile, Workspace } from '../../stores/workspace/port.ts'
+import { createHeldFolders, type HeldFolder } from './held-folders.ts'
 
 /** One file of a checkpoint; its bytes are a content. */
 export const ManifestEntry = z.object({
@@ -31,9 +32,11 @@ export interface CheckpointFiles {
    * Lays out a whole checkpoint, to train from; the caller removes the folder, which would otherwise outlive the step.
    */
   checkpointFolder(manifest: readonly ManifestEntry[]): Promise<string>
-  /** Lays out the adapter alone, to serve from: once, and later calls share the folder. */
-  adapterFolder(files: StoredFiles): Promise<string>
-  /** Removes what was laid out to serve an adapter; a later request lays it out again. */
+  /**
+   * Lays out the adapter alone, to serve from: once, and later calls share the folder, which stays until all have released it.
+   */
+  holdAdapterFolder(files: StoredFiles): Promise<HeldFolder>
+  /** Removes what was laid out to serve an adapter, once nothing holds it; a later request lays it out again. */
   removeAdapterFolder(digest: string): Promise<void>
   /** Lays out the training data of a job, as the only file of a folder; the caller removes it. */
   dataFolder(data: LaidOutFile): Promise<string>
@@ -66,8 +69,7 @@ const USED_MS_MAX = 7 * 24 * 3_600_000
 
 export function createCheckpointFiles(deps: { contents: Contents; workspace: Workspace }): CheckpointFiles {
   const { contents, workspace } = deps
-  /** Adapters that are being laid out; finished ones are found in the workspace. */
-  const laying = new Map<string, Promise<string>>()
+  const adapters = createHeldFolders(workspace)
 
   async function layOut(folder: string, manifest: readonly ManifestEntry[]): Promise<string> {
     const files: LaidOutFile[] = []
@@ -78,11 +80,6 @@ export function createCheckpointFiles(deps: { contents: Contents; workspace: Wor
     }
     await workspace.materialise(folder, files)
     return folder
-  }
-
-  /** A folder under its final name is complete. */
-  async function adapterLaidOut(folder: string, manifest: readonly ManifestEntry[]): Promise<string> {
-    return (await workspace.has(folder)) ? folder : layOut(folder, manifest)
   }
 
   return {
@@ -98,19 +95,13 @@ export function createCheckpointFiles(deps: { contents: Contents; workspace: Wor
 
     checkpointFolder: (manifest) => layOut(`checkpoints/${newId()}`, manifest),
 
-    adapterFolder(files) {
+    holdAdapterFolder(files) {
       const folder = adapterFolderOf(files.adapter_digest)
-      let work = laying.get(folder)
-      if (work === undefined) {
-        work = adapterLaidOut(folder, adapterPart(files.manifest))
-        laying.set(folder, work)
-        const done = () => laying.delete(folder)
-        work.then(done, done)
-      }
-      return work
+      // A folder under its final name is complete.
+      return adapters.hold(folder, () => layOut(folder, adapterPart(files.manifest)))
     },
 
-    removeAdapterFolder: (digest) => workspace.remove(adapterFolderOf(digest)),
+    removeAdapterFolder: (digest) => adapters.remove(adapterFolderOf(digest)),
 
     async dataFolder(data) {
       const folder = `data/${newId()}`

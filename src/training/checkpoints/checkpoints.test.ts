@@ -113,7 +113,7 @@ describe('POST /v1/preview/models/{model_id}/fork', () => {
     expect(await weightsOf(`local/proj/${target.name}:step1`)).toBe('B=0+1')
   })
 
-  it('frees the files that an adapter was served from once no checkpoint has it', async () => {
+  it('frees the files that an adapter was served from once no checkpoint has it, until another one does', async () => {
     // As many steps as no other model here, so that the adapter is no other's.
     const source = await trained(4)
     const target = await newModel()
@@ -125,6 +125,9 @@ describe('POST /v1/preview/models/{model_id}/fork', () => {
     expect(await served()).toContain(added)
     await json(await send('DELETE', `/v1/preview/models/${target.id}`))
     expect(await served()).not.toContain(added)
+    const again = await trained(4)
+    await weightsOf(`local/proj/${again.name}`)
+    expect(await served()).toContain(added)
   })
 
   it('404 for an unknown model or checkpoint, 422 without a source', async () => {
