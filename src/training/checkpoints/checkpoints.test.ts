@@ -1,8 +1,14 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createProjects } from '../../accounts/projects.ts'
+import { createContents } from '../../contents/service.ts'
+import { createArtifacts } from '../../tracking/artifacts/service.ts'
+import { createSignedUrls } from '../../tracking/signed-urls.ts'
+import { createCheckpointFiles } from '../checkpoint-files/checkpoint-files.ts'
 import { group } from '../test-group.ts'
 import { json, useTrainingServer } from '../use-training-server.ts'
+import { createCheckpoints } from './service.ts'
 
 const { server, newModel, startJob, end, steps, weightsOf } = useTrainingServer()
 
@@ -148,6 +154,39 @@ describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge, GET
     const file = await server.request(at(model.id, '/1/merged/model.safetensors'))
     expect(await file.text()).toBe('B=0+1')
     expect((await send('POST', at(model.id, '/9/merge'))).status).toBe(404)
+  })
+})
+
+describe('the start after a deletion that was cut off', () => {
+  it('removes the artifacts of checkpoints that are deleted already', async () => {
+    const model = await trained(1)
+    const { control, workspace } = server.stores
+    await control
+      .updateTable('checkpoints')
+      .set({ deleted_at: '2026-01-01T00:00:00.000Z' })
+      .where('model_id', '=', model.id)
+      .where('step', '=', 0)
+      .execute()
+    const contents = createContents(server.stores)
+    const artifacts = createArtifacts({
+      control,
+      contents,
+      projects: createProjects(server.stores),
+      signedUrls: createSignedUrls(server.stores),
+    })
+    const files = createCheckpointFiles({ contents, workspace })
+    await createCheckpoints({ control, contents, artifacts, files }).sweep(0)
+    const states = await control
+      .selectFrom('checkpoints')
+      .innerJoin('artifact_versions', 'artifact_versions.id', 'checkpoints.artifact_id')
+      .select(['step', 'state'])
+      .where('model_id', '=', model.id)
+      .orderBy('step')
+      .execute()
+    expect(states).toEqual([
+      { step: 0, state: 'DELETED' },
+      { step: 1, state: 'COMMITTED' },
+    ])
   })
 })
 

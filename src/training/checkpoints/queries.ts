@@ -177,14 +177,25 @@ export async function setMerged(control: ControlDb, id: string, merged: string):
 }
 
 /** Marks the live checkpoints of deleted models as deleted, which a crash during a deletion leaves behind. */
-export function markLeftBehind(control: ControlDb, deletedAt: string): Promise<CheckpointRow[]> {
-  return control
+export async function markLeftBehind(control: ControlDb, deletedAt: string): Promise<void> {
+  await control
     .updateTable('checkpoints')
     .set({ deleted_at: deletedAt })
     .where('deleted_at', 'is', null)
     .where('model_id', 'not in', (eb) => eb.selectFrom('models').select('id'))
-    .returningAll()
     .execute()
+}
+
+/** The artifact versions of deleted checkpoints that are still there, which a crash during a deletion leaves behind. */
+export async function artifactsLeftBehind(control: ControlDb): Promise<string[]> {
+  const rows = await control
+    .selectFrom('checkpoints')
+    .innerJoin('artifact_versions', 'artifact_versions.id', 'checkpoints.artifact_id')
+    .select('checkpoints.artifact_id')
+    .where('checkpoints.deleted_at', 'is not', null)
+    .where('artifact_versions.state', '!=', 'DELETED')
+    .execute()
+  return rows.map(({ artifact_id }) => artifact_id)
 }
 
 export async function markDeleted(

@@ -37,8 +37,8 @@ export interface Checkpoints extends CheckpointReader, CheckpointWriter {
   /** Deletes all checkpoints of a model. */
   deleteAll(modelId: string): Promise<number>
   /**
-   * Removes leftovers of a crash: checkpoints of deleted models, and files of checkpoints that were begun before a time, in
-   * milliseconds since 1970, and never written.
+   * Removes leftovers of a crash: checkpoints of deleted models, artifacts of deleted checkpoints, and files of checkpoints
+   * that were begun before a time, in milliseconds since 1970, and never written.
    */
   sweep(before: number): Promise<void>
 }
@@ -99,8 +99,8 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   }
 
   async function sweep(before: number): Promise<void> {
-    const leftBehind = await queries.markLeftBehind(control, nowIso())
-    await artifacts.removeVersions(leftBehind.map((row) => row.artifact_id))
+    await queries.markLeftBehind(control, nowIso())
+    await artifacts.removeVersions(await queries.artifactsLeftBehind(control))
     await contents.releaseLeftovers(OWNER_PREFIX, before, queries.selectLiveIds(control))
   }
 
