@@ -67,7 +67,8 @@ export function createServedModels({
       const found = await models.find(name)
       return found !== undefined && mayUse(caller, found) ? found : undefined
     }
-    const named = await models.named({ entity: caller.defaultEntity, name: name.name })
+    const { defaultEntity: entity, rights } = caller
+    const named = await models.named({ entity, name: name.name, project: rights.project })
     const [found, another] = named.filter((model) => mayUse(caller, model))
     if (another !== undefined) {
       throw invalidRequest(

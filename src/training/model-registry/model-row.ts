@@ -8,6 +8,14 @@ export interface ModelName {
   name: string
 }
 
+/** A name that models in several projects of an entity may have. */
+export interface BareModelName {
+  entity: string
+  name: string
+  /** Every project where undefined. */
+  project: string | undefined
+}
+
 /** Models of an entity, from before the one given. */
 export interface ModelPage {
   entity: string

@@ -1,5 +1,5 @@
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
-import type { ModelName, ModelPage, ModelRow } from './model-row.ts'
+import type { BareModelName, ModelName, ModelPage, ModelRow } from './model-row.ts'
 
 /** Adds a model; undefined where its name is taken. */
 export function insertModel(tx: ControlTx, row: ModelRow): Promise<ModelRow | undefined> {
@@ -29,18 +29,18 @@ export function findModelByName(control: ControlTx, name: ModelName): Promise<Mo
     .executeTakeFirst()
 }
 
-/** Models of this bare name in any project of an entity: one, or two when more than one is there. */
-export function findModelsNamed(
-  control: ControlDb,
-  wanted: { entity: string; name: string },
-): Promise<ModelRow[]> {
-  return control
+/** Projects of one entity in which models of the same name are looked for. */
+const NAMED_MAX = 1_000
+
+/** Models of this bare name in one project of an entity, or in any. */
+export function findModelsNamed(control: ControlDb, wanted: BareModelName): Promise<ModelRow[]> {
+  let query = control
     .selectFrom('models')
     .selectAll()
     .where('entity', '=', wanted.entity)
     .where('name', '=', wanted.name)
-    .limit(2)
-    .execute()
+  if (wanted.project !== undefined) query = query.where('project', '=', wanted.project)
+  return query.orderBy('id').limit(NAMED_MAX).execute()
 }
 
 /** Models of an entity, newest first, from before the one given. */

@@ -2,7 +2,7 @@ import type { Place } from '../../access.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
-import type { ModelName, ModelPage, ModelRow } from './model-row.ts'
+import type { BareModelName, ModelName, ModelPage, ModelRow } from './model-row.ts'
 import * as queries from './queries.ts'
 
 /** Models in one listing. */
@@ -16,8 +16,8 @@ export interface ModelRegistry {
   find(name: ModelName): Promise<ModelRow | undefined>
   /** The same, within a transaction. */
   findIn(tx: ControlTx, name: ModelName): Promise<ModelRow | undefined>
-  /** Models of this bare name in any project of an entity: one, or two when more than one is there. */
-  named(wanted: { entity: string; name: string }): Promise<ModelRow[]>
+  /** Models of this bare name in one project of an entity, or in any. */
+  named(wanted: BareModelName): Promise<ModelRow[]>
   /** Models of an entity, newest first; older ones than the newest thousand are left out. */
   all(entity: string): Promise<ModelRow[]>
   /** Models of an entity, newest first, from before the one given. */
