@@ -48,4 +48,13 @@ describe('POST /v1/chat/completions with keys', () => {
     const narrow = await keyOf(ada, `${ada.entity}/c`)
     await asked(narrow, { model: name })
   })
+
+  it('200 and counts for the only project of a key, also without a header that names it', async () => {
+    const ada = await newPerson()
+    await asked(await keyOf(ada, `${ada.entity}/one`))
+    const { data } = await replyOf<{ data: Fields[] }>(
+      await ada.get(`/v1/usage?group_by=entity,project&entity=${ada.entity}`),
+    )
+    expect(data).toMatchObject([{ entity: ada.entity, project: 'one', requests: 1 }])
+  })
 })

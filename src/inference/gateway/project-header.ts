@@ -13,14 +13,18 @@ export type ProjectOf = (context: CallContext, target: Target) => Project | unde
 /** Wire: `team/project`; anything else is ignored. */
 const PROJECT = /^([^/\s]{1,128})\/([^/\s]{1,128})$/
 
-/** The first of `headers` that names a project counts, then the project of the model. */
+/**
+ * The first of `headers` that names a project counts, then the project of the model, then the only one that the key may use.
+ */
 export function createProjectOf(headers: readonly string[]): ProjectOf {
-  return ({ header }, { trained }) => {
+  return ({ header, caller }, { trained }) => {
     for (const name of headers) {
       const named = projectNamed(header(name) ?? '')
       if (named !== undefined) return named
     }
-    return trained && { entity: trained.entity, project: trained.project }
+    if (trained !== undefined) return { entity: trained.entity, project: trained.project }
+    const { project } = caller.rights
+    return project === undefined ? undefined : { entity: caller.defaultEntity, project }
   }
 }
 
