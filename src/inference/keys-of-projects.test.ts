@@ -57,4 +57,17 @@ describe('POST /v1/chat/completions with keys', () => {
     )
     expect(data).toMatchObject([{ entity: ada.entity, project: 'one', requests: 1 }])
   })
+
+  it('200 and no entity shares cached prompts with another, whatever salt it asks for', async () => {
+    const [ada, eve] = [await newPerson(), await newPerson()]
+    const salts = async (client: KeyClient) =>
+      Promise.all(
+        [{}, { cache_salt: 'x' }].map(async (fields) => (await asked(client, fields))['cache_salt']),
+      )
+    const ofAda = await salts(ada)
+    expect(new Set([...ofAda, ...(await salts(eve)), 'x', undefined]).size).toBe(6)
+    expect(await salts(ada)).toEqual(ofAda)
+    expect(ofAda.every((salt) => /^[\w-]{1,128}$/.test(String(salt)))).toBe(true)
+    expect((await asked(ada, { cache_salt: '' }))['cache_salt']).toBe('')
+  })
 })

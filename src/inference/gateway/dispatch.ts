@@ -50,7 +50,14 @@ export interface Dispatched {
  * Finds the process that serves the target, loads the adapter there and sends the request; again where that is known to
  * be safe.
  */
-export type Dispatch = (request: EngineRequest, target: Target, signal: AbortSignal) => Promise<Dispatched>
+export type Dispatch = (
+  request: EngineRequest,
+  to: DispatchTarget,
+  signal: AbortSignal,
+) => Promise<Dispatched>
+
+/** What answers a request, and whose. */
+export type DispatchTarget = Target & Pick<EngineModel, 'cacheOwner'>
 
 export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
   /** The process and the adapter in it that serve a target; undefined stands for the bare base model. */
@@ -81,9 +88,10 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
     }
   }
 
-  async function ask(request: EngineRequest, target: Target, signal: AbortSignal) {
+  async function ask(request: EngineRequest, target: DispatchTarget, signal: AbortSignal) {
+    const { cacheOwner } = target
     const engineModel = target.trained?.checkpoint.adapter_digest ?? target.baseModel
-    const body = request.body({ name: engineModel, isTrained: target.trained !== undefined })
+    const body = request.body({ name: engineModel, isTrained: target.trained !== undefined, cacheOwner })
     const model = target.trained && nameOf(target)
     const { process, use } = await prepare(target, () => ({ model, prompt: beginningOf(body) }), signal)
     try {
@@ -105,7 +113,7 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
     }
   }
 
-  return async function dispatch(request: EngineRequest, target: Target, signal: AbortSignal) {
+  return async function dispatch(request: EngineRequest, target: DispatchTarget, signal: AbortSignal) {
     for (let tried = 1; ; tried++) {
       try {
         return await ask(request, target, signal)

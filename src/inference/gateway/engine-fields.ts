@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -11,6 +12,8 @@ export interface EngineModel {
   name: string
   /** Whether they are those of a checkpoint rather than of a base model. */
   isTrained: boolean
+  /** The entity that shares what the engine has cached of prompts with no other; undefined where all callers share it. */
+  cacheOwner: string | undefined
 }
 
 /** The features that the engine is configured for. */
@@ -42,6 +45,7 @@ export function engineFields(
   return {
     ...known,
     model: engine.name,
+    cache_salt: saltOf(req.cache_salt, engine),
     vllm_xargs: vllm_xargs ?? engine_xargs,
     stream_options:
       req.stream === true ? countedStream(req) : req.stream_options && withoutNulls(req.stream_options),
@@ -52,6 +56,20 @@ export function engineFields(
         ? null
         : Math.min(req.truncate_prompt_tokens, Number.MAX_SAFE_INTEGER),
   }
+}
+
+/** Wire: what the engine takes; it refuses others. */
+const SALT = /^[^@/\\\0]{1,128}$/
+
+/**
+ * Requests share cached prompts under the same salt. The usage says how many tokens were cached, so without one, a team could
+ * ask whether another has sent a prompt.
+ */
+function saltOf(given: string | null | undefined, { cacheOwner }: EngineModel): string | null | undefined {
+  if (cacheOwner === undefined || (given != null && !SALT.test(given))) return given
+  return createHash('sha256')
+    .update(JSON.stringify([cacheOwner, given ?? null]))
+    .digest('base64url')
 }
 
 /**

@@ -107,7 +107,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const wanted = { group: work.group, places: Math.max(1, request.answers) }
       work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
       isSent = true
-      const { process, reply, engineModel, release } = await dispatch(request, target, work.signal)
+      const to = { ...target, cacheOwner: cacheOwnerOf(project, context.caller) }
+      const { process, reply, engineModel, release } = await dispatch(request, to, work.signal)
       work.hold(release)
       const model = request.model ?? target.baseModel
       const choice = request.choiceMarks?.(target) ?? {}
@@ -136,6 +137,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
 function checkRights(target: Target, project: Place | undefined, { rights, defaultEntity }: Caller): void {
   if (target.trained !== undefined) requireRight(rights, 'infer', target.trained)
   requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
+}
+
+/** The entity that a request is about, where callers are told apart. */
+function cacheOwnerOf(project: Place | undefined, { rights, defaultEntity }: Caller): string | undefined {
+  return rights.entities === 'all' ? undefined : (project?.entity ?? defaultEntity)
 }
 
 /** @throws 400 for more answers than an engine makes at once. */
