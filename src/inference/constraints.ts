@@ -42,7 +42,9 @@ export function limitTools(use: ToolUse): void {
 }
 
 /** Wire: whether the engine constrains calls of some tool: their arguments, or with `parallel_tool_calls: false` their number. */
-export function constrainsTools(use: ToolUse & { parallel_tool_calls?: boolean | null | undefined }): boolean {
+export function constrainsTools(
+  use: ToolUse & { parallel_tool_calls?: boolean | null | undefined },
+): boolean {
   const { tools, tool_choice, parallel_tool_calls } = use
   const isSingle = parallel_tool_calls === false && tool_choice !== 'none' && (tools ?? []).length > 0
   return isSingle || constrainedTools(use).length > 0

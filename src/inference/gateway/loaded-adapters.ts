@@ -62,7 +62,7 @@ export function createLoadedAdapters({
   }
 
   /** Resolves once the process has the adapter; the returned function ends its use there. */
-  async function useLoaded(process: InferenceProcess, digest: string, folder: string): Promise<() => void> {
+  async function loadedIn(process: InferenceProcess, digest: string, folder: string): Promise<() => void> {
     const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
     loadedByProcess.set(process, loaded)
     const entry: Loaded = loaded.get(digest) ?? { ready: undefined, users: 0 }
@@ -87,7 +87,7 @@ export function createLoadedAdapters({
     // Also where the process has the adapter: it keeps few in memory, and ends when the files of one that it lists are gone.
     const folder = await files.holdAdapterFolder(adapter)
     try {
-      const leave = await useLoaded(process, name, folder.name)
+      const leave = await loadedIn(process, name, folder.name)
       let isHeld = true
       return {
         name,

@@ -59,7 +59,11 @@ describe('an artifact of type lora under the name of a model', () => {
     ['of too high a rank', adapter('X', { config: { r: 64 } }), /rank 64/],
     ['of too high a rank somewhere', adapter('X', { config: { rank_pattern: { q_proj: 64 } } }), /rank 64/],
     ['with an expression', adapter('X', { config: { rank_pattern: { '(.+)+!': 8 } } }), /does not describe/],
-    ['of another base', adapter('X', { config: { init_lora_weights: 'pissa' } }), /init_lora_weights "pissa"/],
+    [
+      'of another base',
+      adapter('X', { config: { init_lora_weights: 'pissa' } }),
+      /init_lora_weights "pissa"/,
+    ],
     ['of repeated layers', adapter('X', { config: { layer_replication: [[0, 2]] } }), /layer_replication/],
     ['without weights', { 'adapter_config.json': '{}' }, /adapter_model/],
     ['with half a header', { ...adapter('X'), 'adapter_model.safetensors': '\u0010{' }, /safetensors/],
