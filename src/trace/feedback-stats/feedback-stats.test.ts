@@ -147,6 +147,12 @@ describe('POST /feedback/stats', () => {
     })
   })
 
+  it('400 at once for a long path that none can have', async () => {
+    const metrics = [{ json_path: `${'a'.repeat(1_000_000)}!` }]
+    const body = { project_id: server.newProject(), ...lastHour(), metrics }
+    expect((await server.post('/feedback/stats', body)).status).toBe(400)
+  })
+
   it('200 without buckets where no metric is requested', async () => {
     const reply = await stats(server.newProject(), {})
     expect(reply).toMatchObject({ buckets: [], granularity: 3600, window_stats: null })
@@ -208,6 +214,25 @@ describe('POST /feedback/payload_schema', () => {
     expect(await schema(project, { trigger_ref: 'weave:///a/b/object/monitor:v2' })).toHaveLength(4)
     expect(await schema(project, { feedback_type: 'custom' })).toEqual([])
     expect(await schema(server.newProject())).toEqual([])
+  })
+
+  it('200 without paths of keys that are data, at once also for keys that no path can have', async () => {
+    const project = server.newProject()
+    const long = 'a'.repeat(400_000)
+    await say(project, { [long]: { a: 1 }, [`${long}!`]: 1, [' '.repeat(100_000)]: 1, b: 1 })
+    expect(await schema(project)).toEqual([{ json_path: 'b', value_type: 'numeric' }])
+  })
+
+  it('413 for payloads with more paths than anyone chooses from', async () => {
+    const project = server.newProject()
+    const keys = (from: number): Fields =>
+      Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k${from + index}`, 1]))
+    await say(project, { output: keys(0) }, scored('s', 'v1'))
+    expect(await schema(project)).toHaveLength(15_000)
+    await say(project, { output: keys(15_000) }, scored('s', 'v2'))
+    expect(
+      (await server.post('/feedback/payload_schema', { project_id: project, ...lastHour() })).status,
+    ).toBe(413)
   })
 
   it.each([{ sample_limit: 0 }, { sample_limit: 5001 }, { start: '2020-01-01' }])(

@@ -1,23 +1,49 @@
+import { tooLarge } from '../../errors.ts'
 import type { PayloadPath } from './wire.ts'
 
 /** Wire: only paths of these characters can be queried, so no others are listed. */
-const JSON_PATH = /^[a-zA-Z0-9_. ]*[a-zA-Z0-9_.][a-zA-Z0-9_. ]*$/
+const JSON_PATH = /^[a-zA-Z0-9_. ]+$/
+
+/** Longer paths come from keys that are data. */
+const PATH_CHARS_MAX = 500
+
+/** Paths in one reply: more come from keys that are data, and nobody chooses among them. */
+const PATHS_MAX = 20_000
 
 /** The keys of a dotted path; undefined for one that cannot be queried. */
 export function stepsOf(path: string): string[] | undefined {
-  return JSON_PATH.test(path) ? path.trim().split('.') : undefined
+  const trimmed = path.trim()
+  return trimmed !== '' && JSON_PATH.test(path) ? trimmed.split('.') : undefined
 }
 
 /** The leaves of payloads, by path, each with its type in all of them. */
-export function payloadPaths(payloads: readonly unknown[]): PayloadPath[] {
+export interface PayloadPaths {
+  /** @throws 413 for too many paths */
+  add(payload: unknown): void
+  all(): PayloadPath[]
+}
+
+export function createPayloadPaths(): PayloadPaths {
   const types = new Map<string, Set<string>>()
-  for (const payload of payloads) {
-    for (const { path, type } of leavesOf(payload, '')) {
-      if (stepsOf(path) !== undefined) types.set(path, (types.get(path) ?? new Set()).add(type))
+
+  function addLeaf({ path, type }: Leaf): void {
+    const known = types.get(path)
+    if (known !== undefined) known.add(type)
+    else if (stepsOf(path) !== undefined) {
+      if (types.size === PATHS_MAX) throw tooLarge(`The payloads have more than ${PATHS_MAX} paths`)
+      types.set(path, new Set([type]))
     }
   }
-  const paths = [...types].map(([json_path, seen]) => ({ json_path, value_type: typeOf(seen) }))
-  return paths.sort((a, b) => (a.json_path < b.json_path ? -1 : 1))
+
+  return {
+    add(payload) {
+      for (const leaf of leavesOf(payload, '')) addLeaf(leaf)
+    },
+    all() {
+      const paths = [...types].map(([json_path, seen]) => ({ json_path, value_type: typeOf(seen) }))
+      return paths.sort((a, b) => (a.json_path < b.json_path ? -1 : 1))
+    },
+  }
 }
 
 interface Leaf {
@@ -27,6 +53,7 @@ interface Leaf {
 
 /** Wire: scalars in a list are leaves at the path of the list; deeper values have no path. */
 function* leavesOf(value: unknown, path: string): Generator<Leaf> {
+  if (path.length > PATH_CHARS_MAX) return
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item !== 'object' || item === null) yield leafOf(item, path)
   } else if (typeof value === 'object' && value !== null) {

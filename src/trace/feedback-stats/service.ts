@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
@@ -6,7 +7,7 @@ import { createParams, type Params } from '../query-language/params.ts'
 import { type Aggregate, aggregatesOf, type Metric, namedAggregates } from '../stats/aggregates.ts'
 import type { Aggregation } from '../stats/stats-wire.ts'
 import { timeBuckets, timeRange, timestamps } from '../stats/time-buckets.ts'
-import { payloadPaths, stepsOf } from './payload-paths.ts'
+import { createPayloadPaths, stepsOf } from './payload-paths.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
@@ -56,7 +57,13 @@ export function createFeedbackStats({ traces }: { traces: TraceDb }): FeedbackSt
     const query = queries.selectSamples({ ...req, ...timeRange(req) }, req.sample_limit)
     const rows = traces.query<{ payload: string }>(query, signal)
     const samples = await collectReply(rows, ({ payload }) => payload.length)
-    return { paths: payloadPaths(samples.map(({ payload }): unknown => JSON.parse(payload))) }
+    const paths = createPayloadPaths()
+    for (const { payload } of samples) {
+      paths.add(JSON.parse(payload))
+      // A payload may have a megabyte: other requests run between two of them.
+      await setImmediate()
+    }
+    return { paths: paths.all() }
   }
 
   async function aggregate(
