@@ -207,6 +207,14 @@ describe('POST /calls/stream_query with fields of feedback', () => {
     expect((await server.post('/calls/stream_query', body)).status).toBe(403)
   })
 
+  it('403 at once for a long path with many brackets and a line break', async () => {
+    const body = {
+      project_id: server.newProject(),
+      ...where('$eq', `feedback.[${'a].'.repeat(300_000)}\n`, 1),
+    }
+    expect((await server.post('/calls/stream_query', body)).status).toBe(403)
+  })
+
   it('400 for too many of them, and for an order of sizes', async () => {
     const by = (fields: string[]) => fields.map((path) => ({ field: path, direction: 'asc' }))
     const many = Array.from({ length: 11 }, (_, index) => `feedback.[x].payload.f${index}`)

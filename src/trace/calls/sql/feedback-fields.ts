@@ -14,6 +14,9 @@ const FIELDS_MAX = 10
 
 const REFS = new Set(['runnable_ref', 'trigger_ref'])
 
+const TYPE_START = 'feedback.['
+const TYPE_END = '].'
+
 /** Fields of the feedback on calls, `feedback.[type].payload.path`; each is joined to the calls as a table of its own. */
 export interface FeedbackFields {
   /** @throws 403 for what is not a field of feedback. */
@@ -61,8 +64,11 @@ function newestFirst(leaf: string): string {
 
 /** SQL for a path in one row of feedback. */
 function leafOf(path: string, params: Params): { type: string; leaf: string } {
-  const [, type, rest] = /^feedback\.\[(.+)\]\.(.+)$/.exec(path) ?? []
-  const [root = '', ...steps] = rest === undefined ? [] : splitPath(rest)
+  // The type may have brackets itself: the last closing one counts. A pattern would try each of them to the path's end.
+  const end = path.lastIndexOf(TYPE_END)
+  const type =
+    path.startsWith(TYPE_START) && end > TYPE_START.length ? path.slice(TYPE_START.length, end) : undefined
+  const [root = '', ...steps] = type === undefined ? [] : splitPath(path.slice(end + TYPE_END.length))
   if (type !== undefined && root === 'payload')
     return { type, leaf: jsonLeaf(readableJson('payload'), steps, params) }
   if (type !== undefined && REFS.has(root) && steps.length === 0) return { type, leaf: root }
