@@ -259,6 +259,23 @@ describe('POST /calls/stats', () => {
     ])
   })
 
+  it.each(['1960-02-29T12:00:00', '1970-01-01T00:00:00', '2150-06-01T00:00:00'])(
+    '200 in the right buckets around %s',
+    async (time) => {
+      const project = server.newProject()
+      const around = (seconds: number) => new Date(Date.parse(`${time}Z`) + seconds * 1000).toISOString()
+      const started = (seconds: number) =>
+        finishedCall({ started_at: around(seconds), ended_at: around(seconds + 1) })
+      await write(project, started(-3600), started(-0.5), started(-0.001), started(0), started(3599.5))
+      const range = { start: around(-3600), end: around(3600), granularity: 3600 }
+      const call_metrics = [{ metric: 'call_count' }]
+      const reply = await stats(project, { ...range, call_metrics })
+      expect(reply.call_buckets.map(({ count }) => count)).toEqual([3, 2])
+      const whole = await stats(project, { ...range, call_metrics, granularity: Number.MAX_SAFE_INTEGER })
+      expect(whole.call_buckets.reduce((sum, { count }) => sum + Number(count), 0)).toBe(5)
+    },
+  )
+
   it('200 without metrics, and until now without an end', async () => {
     const start = new Date(Date.now() - 1000).toISOString()
     const reply = await stats(server.newProject(), { start, end: null })

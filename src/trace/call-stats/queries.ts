@@ -74,9 +74,12 @@ interface Work {
   params: Params
 }
 
+/** The database's own seconds since 1970 are a UInt32, but calls may have started before that, or after 2106. */
+const STARTED_SECONDS = `dateDiff('second', toDateTime64('1970-01-01 00:00:00', 6, 'UTC'), started_at)`
+
 function bucketColumn({ buckets, params }: Work): string {
   const first = params.bind(buckets.first, 'Int64')
-  return `intDiv(toUnixTimestamp(started_at) - ${first}, ${params.bind(buckets.granularity, 'Int64')}) AS bucket`
+  return `intDiv(${STARTED_SECONDS} - ${first}, ${params.bind(buckets.granularity, 'Int64')}) AS bucket`
 }
 
 /** The selected calls that started in the range. @throws 4xx for a query of fields that there are not */

@@ -10,6 +10,8 @@ const BUCKETS_MAX = 10_000
 
 const HOUR = 3600
 const DAY = 24 * HOUR
+/** A larger bucket, of which a range has one or two, would begin before there are years. */
+const CENTURY = 36_525 * DAY
 const MICROS = 1_000_000
 
 /** Wire: seconds of a bucket where the request names none, for ranges up to this many seconds. */
@@ -45,7 +47,7 @@ export function timeBuckets(range: {
   const [from, to] = [microsOf(start) / MICROS, microsOf(end) / MICROS]
   const seconds = to - from
   const wanted = range.granularity ?? GRANULARITIES.find(({ rangeMax }) => seconds <= rangeMax)?.granularity
-  const granularity = Math.max(wanted ?? DAY, Math.ceil(seconds / BUCKETS_MAX))
+  const granularity = Math.max(Math.min(wanted ?? DAY, CENTURY), Math.ceil(seconds / BUCKETS_MAX))
   const offset = offsetSeconds(range.timezone, from)
   const first = Math.floor((from + offset) / granularity) * granularity - offset
   const count = seconds === 0 ? 0 : Math.ceil((to - first) / granularity)
