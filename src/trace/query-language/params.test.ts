@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 
-const ODD = ['', ' ', `'"\\\n\t\u0000`, 'ü 😀', '\\u0000', '[1, null]', '\u2028']
+const ODD = ['', ' ', `'"\\\n\t\u0000`, 'ü 😀', '\\u0000', '[1, null]', '\u2028', 'half \ud800']
 
 const textsOf = (count: number, chars: number): string[] =>
   Array.from({ length: count }, (_, index) => `${'x'.repeat(chars)}${index}`)

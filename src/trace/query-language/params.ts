@@ -74,7 +74,7 @@ export function createParams(): Params {
       if (texts.length > LISTED_MAX) throw invalidRequest(`A list of values has at most ${LISTED_MAX}`)
       return texts.length <= ARRAY_MAX && charsOf(texts) <= ARRAY_CHARS_MAX
         ? bind(texts, 'Array(String)')
-        : `(SELECT arrayJoin(JSONExtract(${bind(JSON.stringify(texts), 'String')}, 'Array(String)')))`
+        : `(SELECT arrayJoin(JSONExtract(${bind(jsonOf(texts), 'String')}, 'Array(String)')))`
     },
     bindNumber: (value) =>
       isSendable(value) ? bind(value, 'Float64') : `toFloat64(${bind(String(value), 'String')})`,
@@ -87,6 +87,11 @@ export function createParams(): Params {
         ? keep(ids, 'Array(String)')
         : `(SELECT arrayJoin(splitByChar(' ', ${keep(ids.join(' '), 'String')})))`,
   }
+}
+
+/** Half a surrogate pair, which is stored as U+FFFD, would make the whole text one that the database cannot parse. */
+function jsonOf(texts: readonly string[]): string {
+  return JSON.stringify(texts.map((text) => text.toWellFormed()))
 }
 
 function charsOf(value: unknown): number {
