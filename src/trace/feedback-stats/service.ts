@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { inTurns } from '../../in-turns.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
 import { createParams, type Params } from '../query-language/params.ts'
@@ -58,11 +58,8 @@ export function createFeedbackStats({ traces }: { traces: TraceDb }): FeedbackSt
     const rows = traces.query<{ payload: string }>(query, signal)
     const samples = await collectReply(rows, ({ payload }) => payload.length)
     const paths = createPayloadPaths()
-    for (const { payload } of samples) {
-      paths.add(JSON.parse(payload))
-      // A payload may have a megabyte: other requests run between two of them.
-      await setImmediate()
-    }
+    // A payload may have a megabyte.
+    await inTurns(samples, ({ payload }) => paths.add(JSON.parse(payload)))
     return { paths: paths.all() }
   }
 

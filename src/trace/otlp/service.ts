@@ -2,6 +2,7 @@ import { type Place, placeOf, requireRight } from '../../access.ts'
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
+import { inTurns } from '../../in-turns.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Calls } from '../calls/service.ts'
@@ -60,14 +61,15 @@ export function createOtlp(deps: {
   /** Resolves with the reasons why spans were rejected. */
   async function write(spans: readonly PlacedSpan[], user: string): Promise<string[]> {
     const rejections: string[] = []
-    const accepted = spans.flatMap((placed) => {
+    const accepted: TakenSpan[] = []
+    // A span with a long conversation takes some milliseconds.
+    await inTurns(spans, (placed) => {
       try {
-        return [taken(placed, user)]
+        accepted.push(taken(placed, user))
       } catch (error) {
         const fault = faultOf(error)
         if (fault === undefined) throw error
         rejections.push(rejection(placed.span, fault))
-        return []
       }
     })
     for (const [projectId, own] of Map.groupBy(accepted, (span) => span.projectId))
