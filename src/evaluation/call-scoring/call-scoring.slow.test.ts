@@ -3,6 +3,7 @@ import { newId } from '../../ids.ts'
 import { PIXEL } from '../../inference/playground/fake-provider.ts'
 import { eventually } from '../../test-eventually.ts'
 import { replyOf } from '../../testing.ts'
+import { finishedCall } from '../../trace/test-calls.ts'
 import { callsIn, feedbackIn } from '../test-objects.ts'
 import { useMonitoredProjects } from './use-monitored-projects.ts'
 
@@ -141,6 +142,29 @@ describe('monitors', () => {
     const [next = ''] = await record(project, [{ output: { n: 3 } }])
     const all = await said(project, 2)
     expect(all.map((one) => String(one['weave_ref']).slice(-36)).sort()).toEqual([ended[1], next].sort())
+  })
+
+  it('score calls whose end comes before their start', async () => {
+    const project = server.newProject()
+    await monitor(project, [await objects.scorer(project, 'ValidJSONScorer')])
+    const { id, op_name, trace_id, started_at, ended_at } = finishedCall()
+    const named = { project_id: project, id }
+    const end = { ...named, ended_at, output: '{}', summary: {} }
+    await replyOf(await server.post('/call/end', { end }))
+    const { control } = server.stores
+    await eventually(async () => {
+      const notes = control.selectFrom('monitored_calls').selectAll().where('call_id', '=', id)
+      expect(await notes.execute()).toMatchObject([{ pending_write: 'unstarted' }])
+    })
+    const start = { ...named, op_name, trace_id, started_at, attributes: {}, inputs: {} }
+    await replyOf(await server.post('/call/start', { start }))
+    // As if the time of a write had passed since.
+    const past = '2026-01-01T00:00:00.000000Z'
+    await control.updateTable('monitored_calls').set({ noted_at: past }).where('call_id', '=', id).execute()
+    await eventually(async () => {
+      await control.updateTable('jobs').set({ run_at: past }).where('kind', '=', 'match_monitors').execute()
+      expect(await feedbackIn(server, project)).toHaveLength(1)
+    })
   })
 
   it('score nothing once they are inactive or deleted, or at a rate of 0', async () => {

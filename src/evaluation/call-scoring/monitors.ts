@@ -11,7 +11,7 @@ import { type ActiveMonitor, knownMonitors, MONITOR_CLASS } from './active-monit
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import * as queries from './queries.ts'
 import type { ScoringTasks } from './scoring-task.ts'
-import { type WantedDeps, wantedTasks } from './wanted-tasks.ts'
+import { unstartedOf, type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
@@ -82,11 +82,15 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     return wanted.length === 0 ? () => undefined : noted.note(wanted)
   }
 
-  /** Adds the tasks that monitors define for some calls, and removes the notes of these; false when there are none. */
+  /**
+   * Adds the tasks that monitors define for some calls, and removes the notes of these; false when there are none. A call
+   * whose end came before its start is looked at once more, later.
+   */
   async function matchSome(project_id: string, signal: AbortSignal): Promise<boolean> {
     const written = await noted.written(project_id)
     if (written.length === 0) return false
     const monitors = await monitorsOf(project_id)
+    const unstarted = await unstartedOf(deps, written, signal)
     const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors }, signal)
     for (const { monitor, reason } of failed) {
       log.warn({ monitor: monitor.ref, reason }, 'a monitor cannot choose calls')
@@ -94,7 +98,11 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     }
     await control.transaction().execute(async (tx) => {
       await deps.scoringTasks.addIn(tx, tasks)
-      await queries.forgetCalls(tx, written)
+      await queries.postponeCalls(tx, unstarted)
+      await queries.forgetCalls(
+        tx,
+        written.filter((note) => !unstarted.includes(note)),
+      )
     })
     if (tasks.length > 0) deps.scoringTasks.wake()
     return true

@@ -95,6 +95,21 @@ export async function hasPending(control: ControlDb, project_id: string): Promis
   return (await pending.executeTakeFirst()) !== undefined
 }
 
+/** In place of a write: the start of the call has not come. */
+const UNSTARTED = 'unstarted'
+
+/** Keeps the notes of calls whose start has not come for another look, as if their write were in progress. */
+export async function postponeCalls(control: ControlTx, calls: readonly MonitoredCall[]): Promise<void> {
+  for (const { project_id, call_id, noted_at } of calls)
+    await control
+      .updateTable('monitored_calls')
+      .set({ pending_write: UNSTARTED })
+      .where('project_id', '=', project_id)
+      .where('call_id', '=', call_id)
+      .where('noted_at', '=', noted_at)
+      .execute()
+}
+
 /** Removes the notes of examined calls, except those that were noted again meanwhile. */
 export async function forgetCalls(control: ControlTx, calls: readonly MonitoredCall[]): Promise<void> {
   for (const { project_id, call_id, noted_at } of calls)

@@ -50,6 +50,21 @@ export async function wantedTasks(
   return { tasks: lastOfEach(waiting), failed }
 }
 
+/** Noted calls of one project that are not there and were not waited for yet: their start may still come. */
+export async function unstartedOf(
+  { calls }: Pick<WantedDeps, 'calls'>,
+  noted: readonly MonitoredCall[],
+  signal: AbortSignal,
+): Promise<MonitoredCall[]> {
+  const project_id = noted[0]?.project_id ?? ''
+  const filter = { call_ids: noted.map(({ call_id }) => call_id) }
+  const context = backgroundContext({ user: '', key_id: KEY_ID }, signal)
+  const started = new Set<string>()
+  for await (const { id } of await calls.list({ project_id, filter, columns: ['id'] }, context))
+    started.add(id)
+  return noted.filter(({ call_id, pending_write }) => !started.has(call_id) && pending_write === null)
+}
+
 type WantedTask = NewScoringTask & { ended_at: string }
 
 interface WantedCall {

@@ -268,7 +268,7 @@ export interface MonitoredCallsTable {
   project_id: string
   call_id: string
   noted_at: string
-  /** The write of its end, while that is in progress. */
+  /** The write of its end, while that is in progress; or that its start is waited for. */
   pending_write: string | null
 }
 
