@@ -63,9 +63,12 @@ export function createAccountBook({ control, counter, usage, now }: AccountBookD
     }
   }
 
-  function of({ keyId, project: place }: Spender): Account[] {
-    const ofKey = { entity: '', project: null, key_id: keyId }
-    const subjects = place === undefined ? [ofKey] : [ofKey, { ...place, key_id: null }, ofEntity(place)]
+  function of({ keyId, entity, project: place }: Spender): Account[] {
+    const subjects: BudgetSubject[] = [
+      { entity: '', project: null, key_id: keyId },
+      ...(place === undefined ? [] : [{ ...place, key_id: null }]),
+      { entity, project: null, key_id: null },
+    ]
     return subjects.flatMap((subject) => bySubject.get(subjectOf(subject)) ?? [])
   }
 
@@ -73,15 +76,11 @@ export function createAccountBook({ control, counter, usage, now }: AccountBookD
     load: (entity) => inTurn(() => loadNow(entity)),
     of,
     countedFor: (row) => [
-      ...of({ keyId: row.key, project: row }),
+      ...of({ keyId: row.key, entity: row.entity, project: row.project === '' ? undefined : row }),
       ...fresh.filter(({ budget }) => isOf(budget, row)),
     ],
     ofEntity: (entity) => all().filter(({ budget }) => budget.entity === entity),
   }
-}
-
-function ofEntity({ entity }: { entity: string }): BudgetSubject {
-  return { entity, project: null, key_id: null }
 }
 
 function isOf(

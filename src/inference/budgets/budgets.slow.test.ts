@@ -196,6 +196,17 @@ describe('PUT and GET /v1/accounts/teams/{entity}/budgets', () => {
     expect(await refused.text()).toContain(`The budget of ${own.team} is spent`)
   })
 
+  it('402 for a team also where a request names no project, if it is the team that such requests are about', async () => {
+    time = new Date()
+    const own = await newTeam()
+    await replyOf(await setBudgets({ ...own, admin: await operator() }, [{ unit: 'tokens', amount: 7 }]))
+    await replyOf(await own.admin.put('/v1/accounts/me', { default_entity: own.team }))
+    const body = { model: TEST_BASE_MODEL, messages: [{ role: 'user', content: 'hi' }] }
+    expect((await own.admin.post('/v1/chat/completions', body)).status).toBe(200)
+    expect((await own.admin.post('/v1/chat/completions', body)).status).toBe(402)
+    expect((await budgetsOf(own)).data).toMatchObject([{ state: 'spent' }])
+  })
+
   it('400 for one of both, 403 for the whole team by its admins and for others, 404 for a key of another team', async () => {
     const [own, other] = [await newTeam(), await newTeam()]
     const made = await replyOf(await other.admin.post('/v1/accounts/keys', { name: 'one' }))

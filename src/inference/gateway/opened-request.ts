@@ -39,7 +39,7 @@ export type Opener = (opening: Opening, context: CallContext) => Promise<OpenedR
 export function createOpener({ admission, usage, speeds }: OpenerDeps): Opener {
   return async ({ target, project, onUsage }, context) => {
     const payer = payerOf(project, context)
-    const spender = { keyId: payer.key, project }
+    const spender = { keyId: payer.key, entity: payer.entity, project }
     context.limits?.forEntity(payer.entity)
     await usage.admit(spender, context)
     showTokens(admission.tokens(payer), context)

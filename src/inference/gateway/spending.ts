@@ -5,6 +5,8 @@ import type { TokenUsage } from './reply-rewriter.ts'
 /** Who a request counts for. */
 export interface Spender {
   keyId: string
+  /** That of the project, or the caller's where the request names none. */
+  entity: string
   project: Project | undefined
 }
 

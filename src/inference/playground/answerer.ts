@@ -117,7 +117,9 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     { provider, model, body }: { provider: FoundProvider; model: string; body: object },
     { context, project_id }: Asker,
   ): Promise<(end: StreamEnd) => void> {
-    const spender = { keyId: context.caller.keyId, project: projectNamed(project_id) }
+    const project = projectNamed(project_id)
+    const { keyId, defaultEntity } = context.caller
+    const spender = { keyId, entity: project?.entity ?? defaultEntity, project }
     await usage.admit(spender, context)
     const bytes = Buffer.byteLength(JSON.stringify(body))
     return (end) => {

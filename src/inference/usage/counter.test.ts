@@ -19,6 +19,7 @@ function failing() {
   const record = (model: string) =>
     counter.record({
       keyId: 'k',
+      entity: '',
       project: undefined,
       model,
       baseModel: model,

@@ -55,7 +55,7 @@ export function createUsageCounter({ traces, log, peers }: UsageCounterDeps): Us
     if (sum !== undefined) {
       for (const count of COUNTS) sum[count] += row[count]
     } else if (pending.size < PENDING_MAX) pending.set(name, row)
-    else if (project !== '') add({ ...row, entity: '', project: '', key: '' })
+    else if (entity !== '') add({ ...row, entity: '', project: '', key: '' })
     else log.warn({ usage: row }, 'usage was not counted: too much waits for the database')
   }
 
@@ -112,10 +112,10 @@ const COUNTS = [
   'reasoning_tokens',
 ] as const
 
-function rowOf({ keyId, project, model, baseModel, step, ...spent }: Spending): UsageRow {
+function rowOf({ keyId, entity, project, model, baseModel, step, ...spent }: Spending): UsageRow {
   const usage = spent.usage ?? estimated(spent)
   return {
-    entity: project?.entity ?? '',
+    entity,
     project: project?.project ?? '',
     model,
     base_model: baseModel,

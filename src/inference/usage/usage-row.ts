@@ -1,6 +1,7 @@
 /** What one key spent on one model within one hour. */
 export interface UsageRow {
   entity: string
+  /** Empty where the request named none. */
   project: string
   model: string
   base_model: string
