@@ -6,6 +6,28 @@ import type { TrainingJobEventsTable, TrainingJobsTable } from '../../stores/con
 import { nowIso } from '../../time.ts'
 
 export type JobRow = Selectable<TrainingJobsTable>
+
+/** Without its settings, which may be as large as a list of learning rates. */
+export type ListedJob = Omit<JobRow, 'config'>
+
+const LISTED = [
+  'id',
+  'model_id',
+  'base_model',
+  'kind',
+  'state',
+  'data_key',
+  'dataset_ref',
+  'counts',
+  'source_checkpoint_id',
+  'checkpoint_step',
+  'attempts',
+  'error_message',
+  'created_by',
+  'created_at',
+  'started_at',
+  'ended_at',
+] as const satisfies (keyof ListedJob)[]
 export type EventRow = Selectable<TrainingJobEventsTable>
 
 export async function insertJob(control: ControlTx, row: JobRow): Promise<void> {
@@ -68,9 +90,9 @@ export function listJobs(
     /** Only jobs of models of these entities, or of the one project. */
     within: Pick<Rights, 'entities' | 'project'>
   },
-): Promise<JobRow[]> {
+): Promise<ListedJob[]> {
   const { entities, project } = page.within
-  let query = control.selectFrom('training_jobs').selectAll()
+  let query = control.selectFrom('training_jobs').select(LISTED)
   if (entities !== 'all') {
     query = query.where('model_id', 'in', (eb) => {
       const models = eb.selectFrom('models').select('id').where('entity', 'in', entities)
@@ -100,8 +122,8 @@ export async function countSteps(
 }
 
 /** Every job of a model, ended or not. */
-export function jobsOfModel(control: ControlDb, modelId: string): Promise<JobRow[]> {
-  return control.selectFrom('training_jobs').selectAll().where('model_id', '=', modelId).execute()
+export function jobsOfModel(control: ControlDb, modelId: string): Promise<ListedJob[]> {
+  return control.selectFrom('training_jobs').select(LISTED).where('model_id', '=', modelId).execute()
 }
 
 export async function countWaiting(control: ControlDb): Promise<number> {
@@ -114,9 +136,9 @@ export async function countWaiting(control: ControlDb): Promise<number> {
 }
 
 /** The jobs that have not ended. */
-export function openJobs(control: ControlDb): Promise<JobRow[]> {
+export function openJobs(control: ControlDb): Promise<ListedJob[]> {
   const open = ['queued', 'running'] as const
-  return control.selectFrom('training_jobs').selectAll().where('state', 'in', open).orderBy('id').execute()
+  return control.selectFrom('training_jobs').select(LISTED).where('state', 'in', open).orderBy('id').execute()
 }
 
 export async function setSource(tx: ControlTx, jobId: string, checkpointId: string): Promise<void> {

@@ -3,7 +3,7 @@ import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
 import type { JobsDeps } from './deps.ts'
-import type { JobRow } from './queries.ts'
+import type { JobRow, ListedJob } from './queries.ts'
 import * as queries from './queries.ts'
 import { createJobSubmitter, OWNER_PREFIX, ownerOf } from './submitter.ts'
 import {
@@ -56,7 +56,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     return row
   }
 
-  async function shown(rows: readonly JobRow[]): Promise<JobRes[]> {
+  async function shown(rows: readonly ListedJob[]): Promise<JobRes[]> {
     const ids = rows.map((row) => row.id)
     const steps = await queries.countSteps(control, ids)
     const positions = new Map<string, number>()
@@ -74,7 +74,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     }))
   }
 
-  async function shownOne(row: JobRow): Promise<JobRes> {
+  async function shownOne(row: ListedJob): Promise<JobRes> {
     const [job] = await shown([row])
     if (job === undefined) throw notFound('training job', row.id)
     return job
@@ -139,7 +139,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 }
 
-function plain(row: JobRow) {
+function plain(row: ListedJob) {
   const { id, model_id, kind, state, attempts, checkpoint_step, dataset_ref, error_message } = row
   const { created_at, started_at, ended_at } = row
   return {
