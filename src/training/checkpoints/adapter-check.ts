@@ -30,8 +30,15 @@ const INITIAL_WEIGHTS = ['gaussian', 'eva', 'orthogonal', 'mica', 'lora_ga']
 /** The header of a safetensors file: name to shape. */
 const Header = z.record(z.string(), z.looseObject({ shape: z.array(z.int()).optional() }))
 
-/** A header names some thousand tensors; a larger one is not an adapter's. */
-const HEADER_BYTES_MAX = 16 * 1024 * 1024
+/** Of the largest models with an adapter at each layer it has 300 kB. */
+const HEADER_BYTES_MAX = 1024 * 1024
+
+/**
+ * How much longer than the model's own the header of another adapter may be, which has the same tensors: numbers have more digits, and
+ * other programs write a few words about themselves. A header is read while other requests wait, the longest for 0.3 s.
+ */
+const HEADER_LONGER_MAX = 1.5
+const METADATA_BYTES_MAX = 16 * 1024
 
 /** Reads the bytes of a file, or those of a range that it has. */
 type ReadFile = (range?: ByteRange) => Promise<Buffer>
@@ -65,10 +72,13 @@ export async function checkAdapter(
     throw invalidRequest(
       `The engine does not calculate an adapter with ${unsupported}: convert it to a plain LoRA adapter`,
     )
-  const theirs = await shapesOf(given.weights)
+  const known = own && (await shapesOf(own.weights, HEADER_BYTES_MAX))
+  const bytesMax =
+    known === undefined ? HEADER_BYTES_MAX : known.bytes * HEADER_LONGER_MAX + METADATA_BYTES_MAX
+  const { shapes: theirs } = await shapesOf(given.weights, bytesMax)
   // A model without a checkpoint has none to compare with.
-  if (own === undefined) return
-  const ours = await shapesOf(own.weights)
+  if (known === undefined) return
+  const ours = known.shapes
   for (const [name, shape] of ours) {
     const other = theirs.get(name)
     if (other === undefined) throw invalidRequest(`The adapter lacks ${name}, so it is of another base model`)
@@ -93,12 +103,16 @@ function isSet(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** Shapes by name, without the dimension that is the rank. */
-async function shapesOf(read: ReadFile): Promise<Map<string, number[]>> {
-  const header = Header.safeParse(await headerOf(read))
+/** Shapes by name, without the dimension that is the rank, and the size of what says them. */
+async function shapesOf(
+  read: ReadFile,
+  bytesMax: number,
+): Promise<{ shapes: Map<string, number[]>; bytes: number }> {
+  const { value, bytes } = await headerOf(read, bytesMax)
+  const header = Header.safeParse(value)
   if (!header.success) throw invalidRequest('adapter_model.safetensors is not a safetensors file')
   const tensors = Object.entries(header.data).filter(([name]) => name !== '__metadata__')
-  return new Map(tensors.map(([name, { shape = [] }]) => [name, withoutRank(name, shape)]))
+  return { shapes: new Map(tensors.map(([name, { shape = [] }]) => [name, withoutRank(name, shape)])), bytes }
 }
 
 /** `lora_A` is [rank, in], `lora_B` is [out, rank]. */
@@ -108,11 +122,14 @@ function withoutRank(name: string, shape: readonly number[]): number[] {
 }
 
 /** A safetensors file begins with the length of its header, 8 bytes little-endian, and the header as JSON. */
-async function headerOf(read: ReadFile): Promise<unknown> {
+async function headerOf(read: ReadFile, bytesMax: number): Promise<{ value: unknown; bytes: number }> {
   const length = await read({ start: 0, end: 7 })
-  const size = length.byteLength === 8 ? Number(length.readBigUInt64LE()) : 0
-  if (size < 2 || size > HEADER_BYTES_MAX) return undefined
-  return parsed(await read({ start: 8, end: 7 + size }))
+  const bytes = length.byteLength === 8 ? Number(length.readBigUInt64LE()) : 0
+  if (bytes > bytesMax)
+    throw invalidRequest(
+      `adapter_model.safetensors has a header of ${bytes} bytes, and one of this model has ${Math.floor(bytesMax)} at most`,
+    )
+  return { value: bytes < 2 ? undefined : parsed(await read({ start: 8, end: 7 + bytes })), bytes }
 }
 
 function parsed(bytes: Buffer): unknown {
