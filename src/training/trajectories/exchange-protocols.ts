@@ -1,5 +1,6 @@
 import { isRecord } from '../../is-record.ts'
 import { JsonNumber, type LosslessJson } from '../../lossless-json.ts'
+import { isoMicros } from '../../time.ts'
 
 type Json = { [key: string]: LosslessJson }
 
@@ -11,7 +12,7 @@ export interface Answer {
 
 /** A recorded request in the form of a chat completion; the client may have used another API. */
 export interface Asked {
-  /** Its start, ISO 8601; empty where not known. */
+  /** Its start, in UTC with microseconds, so that texts sort as times do; empty where not known. */
   at: string
   messages: LosslessJson[]
   tools: LosslessJson
@@ -169,7 +170,7 @@ function partsOf(exchange: Json): { request: Json; response: Json; at: string } 
   return {
     request: recordOf(request),
     response: recordOf(reply),
-    at: typeof start_time === 'string' ? start_time : '',
+    at: typeof start_time === 'string' ? (isoMicros(start_time) ?? '') : '',
   }
 }
 

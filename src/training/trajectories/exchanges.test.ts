@@ -38,6 +38,19 @@ const chat = (second: number, messages: object[], choices: object[], more: objec
 })
 
 describe('a trajectory of exchanges', () => {
+  it.each([
+    ['2026-01-01T00:00:01Z', '2026-01-01T00:00:01.5Z'],
+    ['2026-01-01T02:00:01+02:00', '2026-01-01T00:00:02Z'],
+  ])('follows the time of its requests, as %s comes before %s', (start, later) => {
+    const first = { ...chat(1, [user('hi')], [choice('a', [1, 2])]), start_time: start }
+    const messages = [user('hi'), assistant('a'), user('more')]
+    const second = { ...chat(2, messages, [choice('b', [1, 2, 3, 4])]), start_time: later }
+    const { messages_and_choices, additional_histories } = stored({
+      exchanges: { chat_completions: [second, first] },
+    })
+    expect([messages_and_choices.length, additional_histories]).toEqual([4, []])
+  })
+
   it('is one history where each request repeats the one before, in any order', () => {
     const first = chat(1, [user('hi')], [choice('a', [1, 2])])
     const second = chat(2, [user('hi'), assistant('a'), user('more')], [choice('b', [1, 2, 3, 4])])
