@@ -139,7 +139,8 @@ def test_patterns_of_an_adapter_are_names_alone(base: BaseModel, tmp_path: Path)
     described = json.loads(file.read_text())
     file.write_text(json.dumps({**described, "alpha_pattern": {"q_proj": 4}}))
     with adapter(base, tmp_path / "own") as model:
-        scales = {layer.scaling["default"] for layer in model.modules() if isinstance(layer, LoraLayer)}
+        layers = cast(list[Any], [layer for layer in model.modules() if isinstance(layer, LoraLayer)])
+        scales: set[float] = {layer.scaling["default"] for layer in layers}
     assert scales == {0.5, 2.0}
     file.write_text(json.dumps({**described, "rank_pattern": {"(.+)+!": 8}}))
     with pytest.raises(Problem, match="names of layers"), adapter(base, tmp_path / "own"):

@@ -44,7 +44,7 @@ def lora_config(model: nn.Module, described: Any, weights: Iterable[str]) -> Lor
 def targets(model: nn.Module, weights: Iterable[str]) -> list[str]:
     """The layers that the weights are of: the last parts of their names, if all other layers have other ones."""
     wanted = {name.removeprefix(PREFIX).partition(".lora_")[0] for name in weights}
-    layers = dict(model.named_modules())
+    layers = dict(cast(list[tuple[str, object]], [*model.named_modules()]))
     if not wanted or not all(isinstance(layers.get(name), torch.nn.Linear) for name in wanted):
         raise Problem("the adapter was not made for this base model: its weights have other names")
     last = {last_part(name) for name in wanted}
