@@ -122,6 +122,22 @@ describe('POST /obj/create with builtin_object_class', () => {
     expect(spec.text).toContain('"field_schema":{"type":"integer","minimum":1.0,"toJSON":2e1}')
   })
 
+  it('400 for a saved query of too many parts, before each is tried as every operation', async () => {
+    const wrong = { $eq: [{ $getField: 5 }, { $literal: 1 }] }
+    const $expr = { $and: Array.from({ length: 20_000 }, () => wrong) }
+    const val = { view_type: 'traces', label: 'x', definition: { query: { $expr } } }
+    const obj = { project_id: server.newProject(), object_id: 'many', builtin_object_class: 'SavedView', val }
+    const response = await server.post('/obj/create', { obj })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('8000 parts')])
+  })
+
+  it('200 for a saved query with a long list', async () => {
+    const list = Array.from({ length: 20_000 }, (_, index) => `{"$literal":"${index}"}`).join()
+    const query = `{"$expr":{"$in":[{"$getField":"id"},[${list}]]}}`
+    const val = `{"view_type":"traces","label":"x","definition":{"query":${query}}}`
+    expect((await publish('SavedView', val)).status).toBe(200)
+  })
+
   it('200 and every operation of a saved query is of its class', async () => {
     const query = `{"$expr":{"$and":[{"$eq":[{"$getField":"a.b"},{"$literal":1}]},{"$contains":{"input":{"$getField":"x"},"substr":{"$literal":"s"}}},{"$in":[{"$convert":{"input":{"$getField":"y"},"to":"int"}},[{"$literal":1.5},{"$literal":null},{"$literal":{"k":{"$literal":true}}}]]}]}}`
     const { obj } = await publish(
