@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { inTurns, withTurns } from '../../in-turns.ts'
 import type { Log } from '../../log.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
@@ -102,15 +103,16 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
 
   async function* callsOf(list: List): AsyncGenerator<Call> {
     for await (const lines of lists.lines(list)) {
-      const calls = parseLines(lines)
+      const calls: Call[] = []
+      await inTurns(parseLines(lines), (call) => calls.push(call))
       await extras.add(calls, list)
-      yield* calls
+      yield* withTurns(calls)
     }
   }
 
   async function read(req: CallReadReq, context: CallContext) {
     const list = await checked(req, context)
-    const calls = (await lists.linesOfIds(list, [req.id])).flatMap(parseLines)
+    const calls = (await lists.linesOfIds(list, [req.id])).flatMap((lines) => [...parseLines(lines)])
     await extras.add(calls, list)
     return { call: calls[0] ?? null }
   }

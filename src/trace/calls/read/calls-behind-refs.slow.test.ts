@@ -215,6 +215,13 @@ describe('POST /calls/stream_query with fields of feedback', () => {
     expect((await server.post('/calls/stream_query', body)).status).toBe(403)
   })
 
+  it('400 for too many columns to expand', async () => {
+    const expand_columns = Array.from({ length: 101 }, (_, index) => `inputs.f${index}`)
+    const body = { project_id: server.newProject(), expand_columns }
+    for (const path of ['/calls/stream_query', '/calls/query_stats'])
+      expect((await server.post(path, body)).status).toBe(400)
+  })
+
   it('400 for too many of them, and for an order of sizes', async () => {
     const by = (fields: string[]) => fields.map((path) => ({ field: path, direction: 'asc' }))
     const many = Array.from({ length: 11 }, (_, index) => `feedback.[x].payload.f${index}`)

@@ -1,4 +1,5 @@
 import { invalidRequest, tooLarge } from '../../../errors.ts'
+import { inTurns } from '../../../in-turns.ts'
 import { JsonText, memberText, withMember } from '../../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { fieldsIn } from '../../query-language/fields-in.ts'
@@ -12,6 +13,9 @@ import * as queries from './queries.ts'
 
 /** Fields behind refs in one query: each costs a query of its own, and reads the values of its refs. */
 const FIELDS_MAX = 10
+
+/** Columns to expand: in each, a ref is looked for in every call of the list. More than a table shows. */
+const COLUMNS_MAX = 100
 
 /** Different refs at one path that a filter or an order may resolve: their values are sent to the database. */
 const REFS_MAX = 10_000
@@ -28,7 +32,7 @@ type Payloads = Record<PayloadColumn, JsonText | null>
 export interface Expansion {
   /**
    * Values of the fields behind refs in a query and an order, by path.
-   * @throws 400 for too many fields, 413 for too many refs or too large values
+   * @throws 400 for too many fields or columns, 413 for too many refs or too large values
    */
   expandedFields(
     selection: Selection,
@@ -65,6 +69,7 @@ export function createExpansion({
     sortFields: readonly string[],
     columns: readonly string[],
   ): Promise<Map<string, ExpandedField>> {
+    if (columns.length > COLUMNS_MAX) throw invalidRequest(`At most ${COLUMNS_MAX} columns to expand`)
     const expanded = new Map<string, ExpandedField>()
     const paths = [...(selection.query == null ? [] : fieldsIn(selection.query)), ...sortFields]
     for (const path of new Set(paths)) {
@@ -85,19 +90,20 @@ export function createExpansion({
     for (const [root, ...steps] of shallowFirst(columns).map(splitPath)) {
       const payload = PAYLOADS.find((candidate) => candidate === root)
       if (payload === undefined) continue
-      const found = rows.flatMap((row) => {
+      const found: { row: Payloads; ref: string }[] = []
+      await inTurns(rows, (row) => {
         const ref = refAt(row[payload]?.text, steps)
-        return ref === undefined ? [] : [{ row, ref }]
+        if (ref !== undefined) found.push({ row, ref })
       })
       const values = await refs.resolve(
         projectId,
         found.map(({ ref }) => ref),
       )
-      for (const { row, ref } of found) {
+      await inTurns(found, ({ row, ref }) => {
         const value = values.get(ref)
         if (value !== undefined)
           row[payload] = new JsonText(replaced(row[payload]?.text ?? '{}', steps, withRef(value, ref)))
-      }
+      })
     }
   }
 

@@ -1,4 +1,5 @@
 import type { CallContext } from '../../../http/caller.ts'
+import { inTurns } from '../../../in-turns.ts'
 import { JsonText, stringify } from '../../../lossless-json.ts'
 import type { Costs } from '../../costs/service.ts'
 import { costsOf, usageIn } from '../../costs/usage-costs.ts'
@@ -70,13 +71,14 @@ async function addCosts(
   calls: readonly Call[],
   projectId: string,
 ): Promise<void> {
-  const usages = calls.map((call) => ({ call, usage: usageIn(call.summary.text) }))
+  const usages: { call: Call; usage: ReturnType<typeof usageIn> }[] = []
+  await inTurns(calls, (call) => usages.push({ call, usage: usageIn(call.summary.text) }))
   const models = usages.flatMap(({ usage }) => [...usage.keys()])
   const prices = await costs.priceLists(projectId, models)
-  for (const { call, usage } of usages) {
+  await inTurns(usages, ({ call, usage }) => {
     const found = costsOf(usage, prices, call.started_at)
     if (found !== undefined) addDerived(call, 'costs', found)
-  }
+  })
 }
 
 /** Adds a member to `summary.weave`, which is the last member of the summary and not empty. */

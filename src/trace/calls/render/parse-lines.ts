@@ -4,9 +4,9 @@ import { Call } from '../messages/call-wire.ts'
 
 const SHAPE = keepShapeOf(Call)
 
-/** The calls in JSON lines as this folder writes them. */
-export function parseLines(lines: Uint8Array): Call[] {
+/** The calls in JSON lines as this folder writes them, each parsed as it is taken. */
+export function* parseLines(lines: Uint8Array): Generator<Call> {
   const texts = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString('utf8').split('\n')
   // Lines are written as the schema says.
-  return texts.filter((text) => text !== '').map((text) => parseKeeping(text, SHAPE) as Call)
+  for (const text of texts) if (text !== '') yield parseKeeping(text, SHAPE) as Call
 }
