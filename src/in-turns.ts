@@ -9,9 +9,9 @@ export async function inTurns<Item>(items: Iterable<Item>, work: (item: Item) =>
 }
 
 /** The items; other requests run whenever the work on some of them took {@link TURN_MS}. */
-export async function* withTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+export async function* withTurns<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item> {
   let turnedAt = performance.now()
-  for (const item of items) {
+  for await (const item of items) {
     yield item
     if (performance.now() - turnedAt < TURN_MS) continue
     await setImmediate()

@@ -105,16 +105,15 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
     for await (const lines of lists.lines(list)) {
       const calls: Call[] = []
       await inTurns(parseLines(lines), (call) => calls.push(call))
-      await extras.add(calls, list)
-      yield* withTurns(calls)
+      yield* withTurns(extras.added(calls, list))
     }
   }
 
   async function read(req: CallReadReq, context: CallContext) {
     const list = await checked(req, context)
     const calls = (await lists.linesOfIds(list, [req.id])).flatMap((lines) => [...parseLines(lines)])
-    await extras.add(calls, list)
-    return { call: calls[0] ?? null }
+    for await (const call of extras.added(calls, list)) return { call }
+    return { call: null }
   }
 
   async function streamQuery(req: CallsStreamQueryReq, context: CallContext) {

@@ -2,6 +2,7 @@ import { invalidRequest, tooLarge } from '../../../errors.ts'
 import { inTurns } from '../../../in-turns.ts'
 import { JsonText, memberText, withMember } from '../../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { inBatches, type Size } from '../../batches.ts'
 import { fieldsIn } from '../../query-language/fields-in.ts'
 import { splitPath } from '../../query-language/json-path.ts'
 import { isRef } from '../../ref-uri.ts'
@@ -16,6 +17,9 @@ const FIELDS_MAX = 10
 
 /** Columns to expand: in each, a ref is looked for in every call of the list. More than a table shows. */
 const COLUMNS_MAX = 100
+
+/** Characters of values that rows have in memory together, but for a single larger one. */
+const PER_BATCH: Size = { bytes: 8 * 1024 * 1024, count: Number.POSITIVE_INFINITY }
 
 /** Different refs at one path that a filter or an order may resolve: their values are sent to the database. */
 const REFS_MAX = 10_000
@@ -39,8 +43,15 @@ export interface Expansion {
     sortFields: readonly string[],
     columns: readonly string[],
   ): Promise<Map<string, ExpandedField>>
-  /** Replaces refs by their values. Wire: shallow ones first; an unresolved ref stays. */
-  expandValues(projectId: string, rows: readonly Payloads[], columns: readonly string[]): Promise<void>
+  /**
+   * The rows with the values of their refs, as many at a time as may be in memory: thousands may have the same large value.
+   * Wire: shallow refs first; an unresolved ref stays.
+   */
+  expanded<Row extends Payloads>(
+    projectId: string,
+    rows: readonly Row[],
+    columns: readonly string[],
+  ): AsyncGenerator<Row>
 }
 
 export function createExpansion({
@@ -82,37 +93,80 @@ export function createExpansion({
     return expanded
   }
 
-  async function expandValues(
-    projectId: string,
-    rows: readonly Payloads[],
-    columns: readonly string[],
-  ): Promise<void> {
-    for (const [root, ...steps] of shallowFirst(columns).map(splitPath)) {
-      const payload = PAYLOADS.find((candidate) => candidate === root)
-      if (payload === undefined) continue
-      const found: { row: Payloads; ref: string }[] = []
-      await inTurns(rows, (row) => {
-        const ref = refAt(row[payload]?.text, steps)
-        if (ref !== undefined) found.push({ row, ref })
-      })
-      const values = await refs.resolve(
-        projectId,
-        found.map(({ ref }) => ref),
-      )
-      await inTurns(found, ({ row, ref }) => {
-        const value = values.get(ref)
-        if (value !== undefined)
-          row[payload] = new JsonText(replaced(row[payload]?.text ?? '{}', steps, withRef(value, ref)))
-      })
-    }
+  /** The texts of the values of refs, as calls show them. */
+  async function valuesOf(projectId: string, found: readonly string[]): Promise<Map<string, string>> {
+    const texts = new Map<string, string>()
+    await inTurns(await refs.resolve(projectId, found), ([ref, value]) => texts.set(ref, withRef(value, ref)))
+    return texts
   }
 
-  return { expandedFields, expandValues }
+  /** The refs that rows have at a path in a payload. */
+  async function refsAt<Row extends Payloads>(
+    rows: readonly Row[],
+    { payload, steps }: Place,
+  ): Promise<Map<Row, string>> {
+    const found = new Map<Row, string>()
+    await inTurns(rows, (row) => {
+      const ref = refAt(row[payload]?.text, steps)
+      if (ref !== undefined) found.set(row, ref)
+    })
+    return found
+  }
+
+  async function* expandedAt<Row extends Payloads>(
+    projectId: string,
+    rows: readonly Row[],
+    places: readonly Place[],
+  ): AsyncGenerator<Row> {
+    for (const [index, place] of places.entries()) {
+      const found = await refsAt(rows, place)
+      if (found.size === 0) continue
+      const values = await valuesOf(projectId, [...found.values()])
+      const valueIn = (row: Row): string | undefined => values.get(found.get(row) ?? '')
+      const sizeOf = (row: Row): Size => ({ bytes: valueIn(row)?.length ?? 0, count: 1 })
+      for (const some of inBatches(rows, PER_BATCH, sizeOf)) {
+        const replacedRows: Row[] = []
+        // The given rows stay as they are, so that those which were taken leave no values in memory.
+        await inTurns(some, (row) => replacedRows.push(withValue(row, place, valueIn(row))))
+        yield* expandedAt(projectId, replacedRows, places.slice(index + 1))
+      }
+      return
+    }
+    yield* rows
+  }
+
+  return {
+    expandedFields,
+    expanded: (projectId, rows, columns) => expandedAt(projectId, rows, placesOf(columns)),
+  }
 }
 
 function shallowFirst(columns: readonly string[]): string[] {
   const ofPayloads = columns.filter((column) => PAYLOADS.some((payload) => payload === column.split('.')[0]))
   return [...new Set(ofPayloads)].sort((a, b) => a.split('.').length - b.split('.').length)
+}
+
+/** A path in a payload. */
+interface Place {
+  payload: PayloadColumn
+  steps: readonly string[]
+}
+
+function placesOf(columns: readonly string[]): Place[] {
+  return shallowFirst(columns).flatMap((column) => {
+    const [root, ...steps] = splitPath(column)
+    const payload = PAYLOADS.find((candidate) => candidate === root)
+    return payload === undefined ? [] : [{ payload, steps }]
+  })
+}
+
+function withValue<Row extends Payloads>(
+  row: Row,
+  { payload, steps }: Place,
+  value: string | undefined,
+): Row {
+  if (value === undefined) return row
+  return { ...row, [payload]: new JsonText(replaced(row[payload]?.text ?? '{}', steps, value)) }
 }
 
 function refAt(payload: string | undefined, steps: readonly string[]): string | undefined {

@@ -32,8 +32,8 @@ export function hasExtras(req: CallsStreamQueryReq): boolean {
 
 /** Members of calls that are stored elsewhere: values behind refs, feedback, costs. */
 export interface Extras {
-  /** Adds the requested members to the calls. */
-  add(calls: readonly Call[], list: Pick<List, 'req' | 'context'>): Promise<void>
+  /** The calls with the requested members. */
+  added(calls: readonly Call[], list: Pick<List, 'req' | 'context'>): AsyncGenerator<Call>
 }
 
 export function createExtras(deps: {
@@ -43,12 +43,12 @@ export function createExtras(deps: {
 }): Extras {
   const { expansion, feedback, costs } = deps
   return {
-    async add(calls, { req, context }) {
-      if (calls.length === 0 || !hasExtras(req)) return
-      if (req.return_expanded_column_values !== false)
-        await expansion.expandValues(req.project_id, calls, req.expand_columns ?? [])
+    async *added(calls, { req, context }) {
+      if (calls.length === 0 || !hasExtras(req)) return yield* calls
       if (req.include_feedback) await addFeedback(feedback, calls, { projectId: req.project_id, context })
       if (req.include_costs) await addCosts(costs, calls, req.project_id)
+      const columns = req.return_expanded_column_values === false ? [] : (req.expand_columns ?? [])
+      yield* expansion.expanded(req.project_id, calls, columns)
     },
   }
 }
