@@ -1,5 +1,6 @@
 import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
 import { JsonText, memberText } from '../lossless-json.ts'
+import { inBatches, type Size } from '../trace/batches.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { isRef } from '../trace/ref-uri.ts'
 import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
@@ -12,15 +13,30 @@ export interface FoundCall {
   trial?: ReadTrial
 }
 
-/** Calls with what the refs among their inputs lead to. */
-export async function candidatesOf(
+/** Characters of values behind refs that candidates have in memory together, but for a single larger one. */
+const PER_BATCH: Size = { bytes: 8 * 1024 * 1024, count: Number.POSITIVE_INFINITY }
+
+/**
+ * Calls with what the refs among their inputs lead to, as many at a time as may be in memory: all of them may have the same
+ * large value.
+ */
+export async function* candidatesOf(
   refs: Pick<Refs, 'resolve'>,
   projectId: string,
   found: readonly FoundCall[],
-): Promise<Candidate[]> {
-  const named = found.flatMap(({ call, trial }) => [...refsAmong(call.inputs.text), ...exampleRefs(trial)])
-  const values = named.length === 0 ? new Map<string, JsonText>() : await refs.resolve(projectId, named)
-  return found.map((one) => candidateOf(one, values))
+): AsyncGenerator<Candidate[]> {
+  const named = new Map(found.map((one) => [one, refsOf(one)]))
+  const all = [...named.values()].flat()
+  const values = all.length === 0 ? new Map<string, JsonText>() : await refs.resolve(projectId, all)
+  const sizeOf = (one: FoundCall): Size => ({
+    bytes: (named.get(one) ?? []).reduce((sum, ref) => sum + (values.get(ref)?.text.length ?? 0), 0),
+    count: 1,
+  })
+  for (const batch of inBatches(found, PER_BATCH, sizeOf)) yield batch.map((one) => candidateOf(one, values))
+}
+
+function refsOf({ call, trial }: FoundCall): string[] {
+  return [...refsAmong(call.inputs.text), ...exampleRefs(trial)]
 }
 
 function candidateOf({ call, trial }: FoundCall, values: ReadonlyMap<string, JsonText>): Candidate {

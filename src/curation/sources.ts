@@ -95,7 +95,7 @@ export function createSources(deps: SourcesDeps): Sources {
   }
 
   async function* candidates(source: Source): AsyncGenerator<Candidate[]> {
-    for await (const batch of found(source)) yield await candidatesOf(refs, source.projectId, batch)
+    for await (const batch of found(source)) yield* candidatesOf(refs, source.projectId, batch)
   }
 
   return { candidates }
