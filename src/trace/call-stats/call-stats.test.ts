@@ -283,6 +283,20 @@ describe('POST /calls/stats', () => {
     expect(Date.parse(reply.end)).toBeGreaterThan(Date.parse(reply.start))
   })
 
+  it('400 for more aggregates than the database takes', async () => {
+    const percentiles = Array.from({ length: 100_000 }, (_, index) => index / 1000)
+    const call_metrics = [{ metric: 'latency_ms', percentiles }]
+    const response = await server.post('/calls/stats', {
+      project_id: server.newProject(),
+      ...RANGE,
+      call_metrics,
+    })
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining('1000 aggregates'),
+    ])
+  })
+
   it('400 for invalid percentiles', async () => {
     for (const percentile of [-1, 100.5]) {
       const call_metrics = [{ metric: 'latency_ms', percentiles: [percentile] }]

@@ -33,11 +33,16 @@ const FUNCTIONS: Record<Aggregation, (sql: string) => string> = {
 
 const NULL_WHERE_NOTHING = new Set<Aggregation>(['min', 'max'])
 
+/** Numbers of one bucket: the database refuses twice as many, after seconds. */
+const AGGREGATES_MAX = 1000
+
 /**
- * Every aggregate of the metrics, each once. @throws 400 for invalid percentiles, and for two metrics with an aggregate
- * of one name, as `count` of `true_a` and `count_true` of `a` are.
+ * Every aggregate of the metrics, each once. @throws 400 for invalid percentiles, for too many aggregates, and for two metrics
+ * with an aggregate of one name, as `count` of `true_a` and `count_true` of `a` are.
  */
 export function aggregatesOf(metrics: readonly Metric[], params: Params): Aggregate[] {
+  const count = metrics.reduce((sum, one) => sum + one.aggregations.length + one.percentiles.length, 0)
+  if (count > AGGREGATES_MAX) throw invalidRequest(`At most ${AGGREGATES_MAX} aggregates at once`)
   const all = metrics.flatMap(({ name, sql, aggregations, percentiles }) => [
     ...aggregations.map((kind): Aggregate => {
       const none = NULL_WHERE_NOTHING.has(kind) ? null : 0
