@@ -90,7 +90,7 @@ export function createS3Objects(s3: S3Client, place: Pick<S3Options, 'bucket' | 
 
   async function deleteUnchanged(key: string, modifiedAt: number): Promise<boolean> {
     const found = await head(key)
-    if (secondOf(found?.LastModified) !== modifiedAt) return false
+    if (found === undefined || secondOf(found.LastModified) !== modifiedAt) return false
     // In a bucket with versions, one that is put by another server meanwhile is another version, and stays.
     await remove(key, found.VersionId)
     return true
