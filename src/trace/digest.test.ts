@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytesDigest, jsonDigest, tableDigest } from './digest.ts'
+import { bytesDigest, fileDigest, jsonDigest, tableDigest } from './digest.ts'
 import { digestOf } from './digest-thread.ts'
 import { DIGESTS } from './test-digests.ts'
 
@@ -42,5 +42,18 @@ describe('digestOf', () => {
     ])
     expect(internal).toMatchObject({ reason: { status: 400, message: 'Unexpected internal ref format' } })
     expect(after).toMatchObject({ value: jsonDigest(large('1')) })
+  })
+})
+
+describe('fileDigest', () => {
+  it('is the digest of the bytes, and lets others work meanwhile', async () => {
+    const bytes = Buffer.alloc(3 * 1024 * 1024 + 5, 'loom')
+    let hasWorked = false
+    setImmediate(() => {
+      hasWorked = true
+    })
+    expect(await fileDigest(bytes)).toBe(bytesDigest(bytes))
+    expect(hasWorked).toBe(true)
+    for (const small of ['', 'a']) expect(await fileDigest(Buffer.from(small))).toBe(bytesDigest(small))
   })
 })

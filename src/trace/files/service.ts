@@ -7,7 +7,7 @@ import { type Blobs, readBlob } from '../../stores/blobs/port.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
-import { bytesDigest, checkExpectedDigest } from '../digest.ts'
+import { checkExpectedDigest, fileDigest } from '../digest.ts'
 import { blobKey } from './blob-owner.ts'
 import * as queries from './queries.ts'
 import { redactedFile } from './redact-file.ts'
@@ -54,7 +54,7 @@ export function createFiles(deps: {
     if (known !== undefined && known.age_s < RESENT_S) return
     const redactor = await redaction.of(project_id)
     const kept = redactor === undefined ? file : await redactedFile(file, redactor)
-    const stored_digest = kept === file ? digest : bytesDigest(kept.bytes)
+    const stored_digest = kept === file ? digest : await fileDigest(kept.bytes)
     const row = { project_id, digest, stored_digest, name: kept.name, size_bytes: kept.bytes.byteLength }
     await storing.during(stored_digest, async () => {
       await blobs.put(blobKey(stored_digest), kept.bytes)
@@ -85,7 +85,7 @@ export function createFiles(deps: {
   }
 
   async function create(req: wire.FileCreateReq) {
-    const digest = bytesDigest(req.file.bytes)
+    const digest = await fileDigest(req.file.bytes)
     checkExpectedDigest(req.expected_digest, digest)
     const key = `${req.project_id}/${digest}`
     const kept = keep(req, digest)
