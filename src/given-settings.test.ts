@@ -28,6 +28,16 @@ describe('given settings', () => {
     expect(() => readConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}: ${message}`)
   })
 
+  it.each([
+    'HEDDLE_PORT',
+    'HEDDLE_RECENT_CALLS_MB',
+    'HEDDLE_ENGINE_IDLE_MINUTES',
+    'HEDDLE_DRAIN_SECONDS',
+    'HEDDLE_PROVIDERS',
+  ])('that hold spaces alone are refused, which would count as 0: %s', (name) => {
+    expect(() => readConfig({ [name]: ' ' })).toThrow(`Bad configuration:\n  ${name}: holds spaces alone`)
+  })
+
   it('of other programs and of Kubernetes are let be', () => {
     const others = {
       HEDDLE_API_KEY: 'k',

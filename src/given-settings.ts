@@ -17,7 +17,10 @@ const CHANGES_MAX = 3
 export interface GivenSettings {
   /** The variables that are set: an empty one counts as none. */
   env: NodeJS.ProcessEnv
-  /** @throws Error that names the variables of Heddle which nothing has read from `env`, so that no misspelled one is ignored */
+  /**
+   * @throws Error that names the variables of Heddle which nothing has read from `env`, so that no misspelled one is ignored, and
+   * those that hold spaces alone, which as a number would be 0
+   */
   refuseUnread(): void
 }
 
@@ -34,9 +37,14 @@ export function givenSettings(environment: NodeJS.ProcessEnv): GivenSettings {
 
   function refuseUnread(): void {
     const known = [...read].filter((name) => name.startsWith(PREFIX))
-    const problems = Object.entries(set)
-      .filter(([name, value = '']) => name.startsWith(PREFIX) && !read.has(name) && !isOfOthers(name, value))
-      .map(([name]) => [name, `is no setting${suggestion(name, known)}`] as const)
+    const own = Object.entries(set).filter(([name]) => name.startsWith(PREFIX))
+    const problems = own.flatMap(([name, value = '']) => {
+      if (!read.has(name))
+        return isOfOthers(name, value) ? [] : [[name, `is no setting${suggestion(name, known)}`] as const]
+      return value.trim() === ''
+        ? [[name, 'holds spaces alone: give a value, or leave it empty'] as const]
+        : []
+    })
     if (problems.length > 0) throw settingProblems(problems)
   }
 
