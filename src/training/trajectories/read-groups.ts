@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { tooLarge } from '../../errors.ts'
 import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
 import { parseLax } from '../../lax-parse.ts'
+import { withoutTokens } from './checked-tokens.ts'
 import { createGroupSplitter } from './split-groups.ts'
 import { storedGroup } from './stored-group.ts'
 import { TrajectoryGroup } from './wire.ts'
@@ -54,7 +55,7 @@ export function readGroups<Head extends z.ZodObject>(
 
 function checkGroup(value: unknown, index: number): TrajectoryGroup {
   // The text is stored unchanged, so values that would have to be converted are refused.
-  const checked = TrajectoryGroup.safeParse(value)
+  const checked = TrajectoryGroup.safeParse(withoutTokens(value))
   if (checked.success) return checked.data
   const inBody = checked.error.issues.map((issue) => ({
     ...issue,
