@@ -37,14 +37,16 @@ export function givenSettings(environment: NodeJS.ProcessEnv): GivenSettings {
 
   function refuseUnread(): void {
     const known = [...read].filter((name) => name.startsWith(PREFIX))
-    const own = Object.entries(set).filter(([name]) => name.startsWith(PREFIX))
-    const problems = own.flatMap(([name, value = '']) => {
+    const problemOf = (name: string, value: string): string | undefined => {
       if (!read.has(name))
-        return isOfOthers(name, value) ? [] : [[name, `is no setting${suggestion(name, known)}`] as const]
-      return value.trim() === ''
-        ? [[name, 'holds spaces alone: give a value, or leave it empty'] as const]
-        : []
-    })
+        return isOfOthers(name, value) ? undefined : `is no setting${suggestion(name, known)}`
+      return value.trim() === '' ? 'holds spaces alone: give a value, or leave it empty' : undefined
+    }
+    const problems: [name: string, line: string][] = []
+    for (const [name, value = ''] of Object.entries(set)) {
+      const problem = name.startsWith(PREFIX) ? problemOf(name, value) : undefined
+      if (problem !== undefined) problems.push([name, problem])
+    }
     if (problems.length > 0) throw settingProblems(problems)
   }
 
