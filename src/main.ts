@@ -1,6 +1,7 @@
 /** The program: `node src/main.ts`. */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { env } from 'node:process'
 
 /**
  * MiB of each half of V8's young generation, which takes up to three of them and grows to its limit while modules are loaded.
@@ -19,7 +20,7 @@ const COMPILED = join(import.meta.dirname, '../node_modules/.cache/heddle')
 if (!process.execArgv.some((flag) => flag.startsWith(HALF_FLAG))) {
   const command = [`${HALF_FLAG}=${HALF_MIB}`, ...process.execArgv, ...process.argv.slice(1)]
   process.execve?.(process.execPath, [process.execPath, ...command], {
-    ...process.env,
+    ...env,
     NODE_COMPILE_CACHE: COMPILED,
   })
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod'
-import { type LosslessJson, parseLossless, stringify } from '../../lossless-json.ts'
+import { type JsonText, type KeepShape, parseKeeping, parseLossless, stringify } from '../../lossless-json.ts'
 import { historiesOf } from './exchanges.ts'
 
-type Json = { [key: string]: LosslessJson }
+/** The members of a trajectory, each as its text. */
+type Trajectory = Record<string, JsonText | null>
+
+/** Messages and choices stay text: to read those of 10 MB takes seconds. */
+const KEEP: KeepShape = { '*': 'text', trajectories: { '*': { '*': 'text' } } }
 
 /**
  * A group in the one form that calls and the trainer read: each trajectory with messages and choices and a reward.
@@ -11,9 +15,8 @@ type Json = { [key: string]: LosslessJson }
  */
 export function storedGroup(text: string, value: unknown): string {
   if (Stored.safeParse(value).success) return text
-  const group = parseLossless(text) as Json
-  const trajectories = ((group['trajectories'] ?? []) as Json[]).map(storedTrajectory)
-  return stringify({ ...group, trajectories })
+  const { trajectories, ...group } = parseKeeping(text, KEEP) as { trajectories?: Trajectory[] }
+  return stringify({ ...group, trajectories: (trajectories ?? []).map(storedTrajectory) })
 }
 
 const Stored = z.object({
@@ -26,11 +29,10 @@ const Stored = z.object({
   ),
 })
 
-function storedTrajectory({ exchanges, ...trajectory }: Json): object {
-  const rest = { ...trajectory, reward: trajectory['reward'] ?? 0 }
-  if (exchanges == null) return { ...rest, messages_and_choices: trajectory['messages_and_choices'] ?? [] }
-  const [main, ...additional_histories] = historiesOf(exchanges)
+function storedTrajectory({ exchanges, messages_and_choices, reward, ...others }: Trajectory): object {
+  const rest = { ...others, reward: reward ?? 0 }
+  const [main, ...additional_histories] = exchanges == null ? [] : historiesOf(parseLossless(exchanges.text))
   return main === undefined
-    ? { ...rest, messages_and_choices: trajectory['messages_and_choices'] ?? [] }
+    ? { ...rest, messages_and_choices: messages_and_choices ?? [] }
     : { ...rest, ...main, additional_histories }
 }
