@@ -111,3 +111,16 @@ def test_an_answer_without_a_question(tokenizer: Any) -> None:
         changed = with_template(tokenizer, text_of(name))
         found = tokenize_taught([answer("Blue."), user("a")], None, changed)
         assert [stretch.count("Blue.") for sequence in found for stretch in stretches_of(changed, sequence)] == [1]
+
+
+@pytest.mark.parametrize("name", ["loom-tiny", "qwen3", "llama-like"])
+def test_an_answer_of_weight_0_is_context_alone(tokenizer: Any, name: str) -> None:
+    """Both where the chat template marks what is taught and where it does not."""
+    changed = tokenizer if name == "loom-tiny" else with_template(tokenizer, text_of(name))
+    left_out = {**answer("Blue."), "weight": 0}
+    lesson = [user("a"), left_out, user("b"), {**answer("Green."), "weight": 1}, user("c"), answer("Red.")]
+    found = tokenize_taught(lesson, None, changed)
+    stretches = [text for sequence in found for text in stretches_of(changed, sequence)]
+    assert [next(word for word in ("Blue", "Green", "Red") if word in text) for text in stretches] == ["Green", "Red"]
+    assert any("Blue." in changed.decode(sequence.tokens) for sequence in found)
+    assert tokenize_taught([user("a"), left_out], None, changed) == []

@@ -59,6 +59,7 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
     ['not json', 1],
     [`${LINE}\n{"messages": []}`, 2],
     [`${LINE}\n\n[]\n`, 3],
+    [`${LINE}\n{"messages": [{"role": "assistant", "content": "a", "weight": 0.5}]}`, 2],
     [Buffer.from(`${LINE}\n${LINE.replace('"role"', '"r\u00f6le"')}`, 'latin1'), 2],
   ])('422 that names the line of %j', async (body, line) => {
     const response = await upload(body)

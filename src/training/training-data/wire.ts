@@ -10,7 +10,15 @@ export const UploadRes = z
   .meta({ id: 'TrainingData' })
 export type UploadRes = z.input<typeof UploadRes>
 
-const TrainingMessage = z.looseObject({ role: z.string() }).meta({ id: 'TrainingMessage' })
+const TrainingMessage = z
+  .looseObject({
+    role: z.string(),
+    weight: z
+      .union([z.literal(0), z.literal(1)])
+      .nullish()
+      .describe('0: this turn of the assistant is not trained on'),
+  })
+  .meta({ id: 'TrainingMessage' })
 
 /** One conversation a line. Clients may also send trajectories, whose choices count as assistant messages. */
 export const TrainingLine = z

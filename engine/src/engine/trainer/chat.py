@@ -52,10 +52,15 @@ def is_choice(element: Json) -> bool:
 
 def is_trained(element: Json, index: int, without_logprobs: bool) -> bool:
     require_object(element, index)
-    if without_logprobs and (is_choice(element) or element.get("role") == "assistant"):
+    if without_logprobs and is_taught(as_message(element)):
         return True
     with at(f"[{index}]"):
         return bool(logprob_items(element))
+
+
+def is_taught(message: Json) -> bool:
+    """Whether a message is an example to learn. Wire: `weight` 0 leaves one out, as in OpenAI's files."""
+    return message.get("role") == "assistant" and message.get("weight") != 0
 
 
 def require_object(element: Any, index: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from transformers import PreTrainedTokenizerBase
 
 from engine.template import rendered, template_of, tools_as_printed
-from engine.trainer.chat import Sequence, is_choice
+from engine.trainer.chat import Sequence, is_choice, is_taught
 from engine.trainer.errors import at
 from engine.trainer.sampled import sequences_of
 from engine.trainer.turns import CLOSED, messages_of, require_calls, trained_turns
@@ -21,14 +21,14 @@ def tokenize_taught(
     elements: list[Json], tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase, turns: AssistantTurns = "all"
 ) -> list[Sequence]:
     """One sequence, or where a later prompt would not begin with an earlier turn as it was said, several; none for a
-    conversation without assistant turns.
+    conversation without assistant turns to teach.
 
     Which tokens are taught is said by the chat template's own `{% generation %}` markers where it has them. Else a turn
     is what the template prints after the prompt that vLLM would make of the messages before it, so that what is taught
     is what a model is asked for.
     """
     messages = messages_of(elements)
-    if not any(message.get("role") == "assistant" for message in messages):
+    if not any(is_taught(message) for message in messages):
         return []
     if not re.search(r"\{%-?\s*generation\b", template_of(tokenizer, tools_as_printed(tools))):
         taught = trained_turns([as_text(element) for element in elements], tools, tokenizer, without_logprobs=True)
@@ -44,8 +44,25 @@ def tokenize_taught(
     for number, message in enumerate(messages):
         with at(f"[{number}]"):
             require_calls(spoken, message)
-    sequence = Sequence(tokens, flags, [math.nan] * len(tokens))
+    sequence = Sequence(tokens, without_unweighted(flags, messages), [math.nan] * len(tokens))
     return [last_turn(sequence) if turns == "last" else sequence]
+
+
+def without_unweighted(flags: list[bool], messages: list[Json]) -> list[bool]:
+    """Without the turns that are left out: the stretches of flags are the assistant turns, in order."""
+    answers = [(number, message) for number, message in enumerate(messages) if message.get("role") == "assistant"]
+    starts = [place for place, flag in enumerate(flags) if flag and (place == 0 or not flags[place - 1])]
+    left_out = [number for number, message in answers if not is_taught(message)]
+    if left_out and len(starts) != len(answers):
+        with at(f"[{left_out[0]}]"):
+            raise ValueError(
+                "weight 0 cannot be kept to: the chat template's generation markers do not tell turns apart"
+            )
+    kept = list(flags)
+    for start, (_, message) in zip(starts, answers, strict=False):
+        end = next((place for place in range(start, len(flags)) if not flags[place]), len(flags))
+        kept[start:end] = [is_taught(message)] * (end - start)
+    return kept
 
 
 def as_text(element: Json) -> Json:
