@@ -17,11 +17,15 @@ import type * as wire from './wire.ts'
 /** Prices of one model in one project that are considered, newest first: one a day for some years. */
 const PRICES_PER_MODEL = 1000
 
+/** Prices in one request: several times the models of a public price list. */
+const COSTS_MAX = 10_000
+
 /** About the characters of a cost in a reply. */
 const COST_CHARS = 400
 
 /** What tokens cost: prices that people enter for a project, and default prices that the server knows. */
 export interface Costs {
+  /** @throws 400 for too many prices, or an effective date that is none */
   create(req: wire.CostCreateReq, context: CallContext): Promise<wire.CostCreateRes>
   /** Wire: only prices of the project itself. */
   query(req: wire.CostQueryReq, context: CallContext): Promise<wire.CostQueryRes>
@@ -40,8 +44,10 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
   }
 
   async function create(req: wire.CostCreateReq, { caller }: CallContext): Promise<wire.CostCreateRes> {
+    const costs = Object.entries(req.costs)
+    if (costs.length > COSTS_MAX) throw invalidRequest(`At most ${COSTS_MAX} prices in one request`)
     const at = nowIso()
-    const rows = Object.entries(req.costs).map(([llm_id, cost]) => ({
+    const rows = costs.map(([llm_id, cost]) => ({
       ...cost,
       project_id: req.project_id,
       id: newId(),
