@@ -42,7 +42,7 @@ export function createInferenceInformation(deps: InferenceInformationDeps): Infe
   }
 
   async function trainedModels({ caller }: CallContext) {
-    const all = await models.all(caller.defaultEntity)
+    const all = await models.all(caller.defaultEntity, caller.rights.project)
     const rows = all.filter(
       (model) => caller.rights.allows('read', model) || caller.rights.allows('infer', model),
     )

@@ -109,7 +109,8 @@ export function createServedModels({
     _input: object,
     { caller }: CallContext,
   ): Promise<{ object: 'list'; data: ServedModel[] }> {
-    const trained = (await models.all(caller.defaultEntity)).filter((model) => mayUse(caller, model))
+    const all = await models.all(caller.defaultEntity, caller.rights.project)
+    const trained = all.filter((model) => mayUse(caller, model))
     return {
       object: 'list',
       data: [

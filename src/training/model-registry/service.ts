@@ -18,8 +18,8 @@ export interface ModelRegistry {
   findIn(tx: ControlTx, name: ModelName): Promise<ModelRow | undefined>
   /** Models of this bare name in one project of an entity, or in any. */
   named(wanted: BareModelName): Promise<ModelRow[]>
-  /** Models of an entity, newest first; older ones than the newest thousand are left out. */
-  all(entity: string): Promise<ModelRow[]>
+  /** Models of one project of an entity, or of all, newest first; older ones than the newest thousand are left out. */
+  all(entity: string, project: string | undefined): Promise<ModelRow[]>
   /** Models of an entity, newest first, from before the one given. */
   page(page: ModelPage): Promise<ModelRow[]>
   /** Passes the model of the path to a handler. @throws 404 */
@@ -49,8 +49,8 @@ export function createModelRegistry({ control }: { control: ControlDb }): ModelR
     find: (name) => queries.findModelByName(control, name),
     findIn: (tx, name) => queries.findModelByName(tx, name),
     named: (wanted) => queries.findModelsNamed(control, wanted),
-    all: (entity) =>
-      queries.listModels(control, { entity, project: undefined, beforeId: undefined, limit: LIST_MAX }),
+    all: (entity, project) =>
+      queries.listModels(control, { entity, project, beforeId: undefined, limit: LIST_MAX }),
     page: (page) => queries.listModels(control, page),
     withModel: (handle) => async (input, context) => handle(await existing(input.model_id), input, context),
     insertIn: (tx, row) => queries.insertModel(tx, row),
