@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import { tooLarge } from '../errors.ts'
 import type { UploadedFile } from './route.ts'
 
@@ -7,90 +10,66 @@ const FORM_PARTS_MAX = 100
 /** Bytes of the headers of one field, which name it, its file and its type. */
 const PART_HEADER_BYTES_MAX = 8 * 1024
 
-const CRLF = '\r\n'
+/** Some milliseconds of work; the largest form is 64 times as long. */
+const READ_AT_ONCE_BYTES = 1024 * 1024
 
 /** A field of a form: a text, or a file. */
 export type FormField = [name: string, value: string | UploadedFile]
 
 /**
- * The fields of form data (RFC 7578), in their order; undefined for bytes that are none. Files are parts of `bytes`: to copy them, as
- * the form data of `Response` does, takes most of a second for the largest, in which nothing else is served.
- * @throws 413 for more fields, or longer headers of one, than a form has
+ * The fields of form data (RFC 7578), in their order. Other requests are served between its pieces, which `Response.formData` does not
+ * allow: it takes most of a second for the largest file.
+ * @param boundary what stands between the fields
+ * @throws 413 for more fields, or longer headers of one, than a form has; Error for bytes that are no form data
  */
-export function parseFormData(bytes: Buffer, boundary: string): FormField[] | undefined {
+export async function parseFormData(bytes: Buffer, boundary: string): Promise<FormField[]> {
+  checkParts(bytes, Buffer.from(`--${boundary}`))
+  const headers: BusboyHeaders = { 'content-type': `multipart/form-data; boundary="${boundary}"` }
+  const parser = new Busboy({
+    headers,
+    // Without it, a name is cut at its last slash.
+    preservePath: true,
+    isPartAFile: (_name, _type, file) => file !== undefined,
+    // The form is limited as a whole.
+    limits: { fieldSize: Number.POSITIVE_INFINITY, headerSize: PART_HEADER_BYTES_MAX },
+  })
   const fields: FormField[] = []
-  const delimiter = Buffer.from(`${CRLF}--${boundary}`)
-  let at = endOfFirst(bytes, delimiter)
-  for (;;) {
-    if (at === undefined) return undefined
-    if (textAt(bytes, at) === '--') return fields
-    if (textAt(bytes, at) !== CRLF) return undefined
-    if (fields.length === FORM_PARTS_MAX) throw tooLarge(`A form has at most ${FORM_PARTS_MAX} fields`)
-    const head = headAt(bytes, at)
-    const end = head === undefined ? -1 : bytes.indexOf(delimiter, head.end)
-    const field = head && end >= 0 ? fieldOf(head.text, bytes.subarray(head.end, end)) : undefined
-    if (field === undefined) return undefined
-    fields.push(field)
-    at = end + delimiter.length
+  parser.on('field', (name, value) => fields.push([name, value]))
+  parser.on('file', (name, content, file, encoding, type) => {
+    const pieces: Buffer[] = []
+    content.on('data', (piece: Buffer) => pieces.push(piece))
+    content.on('end', () => {
+      const whole = Buffer.concat(pieces)
+      const isBase64 = encoding.toLowerCase() === 'base64'
+      const decoded = isBase64 ? Buffer.from(whole.toString('latin1'), 'base64') : whole
+      fields.push([name, { name: unescaped(file), type, bytes: decoded }])
+    })
+  })
+  const finished = once(parser, 'finish')
+  // An error of an early piece has no other listener until all are written.
+  finished.catch(() => {})
+  for (let at = 0; at < bytes.length && !parser.errored; at += READ_AT_ONCE_BYTES) {
+    if (at > 0) await setImmediate()
+    parser.write(bytes.subarray(at, at + READ_AT_ONCE_BYTES))
+  }
+  parser.end()
+  await finished
+  return fields
+}
+
+/** Checks a form before it is parsed, which takes seconds for hundreds of thousands of fields. @throws 413 */
+function checkParts(bytes: Buffer, delimiter: Buffer): void {
+  let parts = 0
+  for (let at = bytes.indexOf(delimiter); at !== -1; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+    // The last delimiter ends the form.
+    if (++parts > FORM_PARTS_MAX + 1) throw tooLarge(`A form has at most ${FORM_PARTS_MAX} fields`)
+    const head = bytes.subarray(at, at + PART_HEADER_BYTES_MAX)
+    if (head.length === PART_HEADER_BYTES_MAX && !head.includes('\r\n\r\n'))
+      throw tooLarge(`The headers of a field have at most ${PART_HEADER_BYTES_MAX} bytes`)
   }
 }
 
-/** Where the first delimiter ends, before which only some line ends may stand. */
-function endOfFirst(bytes: Buffer, delimiter: Buffer): number | undefined {
-  let at = 0
-  while (at < PART_HEADER_BYTES_MAX && textAt(bytes, at) === CRLF) at += CRLF.length
-  const first = delimiter.subarray(CRLF.length)
-  return bytes.subarray(at, at + first.length).equals(first) ? at + first.length : undefined
-}
-
-function textAt(bytes: Buffer, at: number): string {
-  return bytes.toString('latin1', at, at + 2)
-}
-
-/** The headers of a field, which begin with the line end at a place and end with an empty line; undefined without one. */
-function headAt(bytes: Buffer, at: number): { text: string; end: number } | undefined {
-  const most = bytes.subarray(at, at + PART_HEADER_BYTES_MAX)
-  const length = most.indexOf(CRLF + CRLF)
-  if (length < 0 && most.length === PART_HEADER_BYTES_MAX)
-    throw tooLarge(`The headers of a field have at most ${PART_HEADER_BYTES_MAX} bytes`)
-  return length < 0
-    ? undefined
-    : { text: most.toString('utf8', 0, length), end: at + length + 2 * CRLF.length }
-}
-
-function fieldOf(head: string, content: Buffer): FormField | undefined {
-  const disposition = headerIn(head, 'content-disposition') ?? ''
-  const name = parameterIn(disposition, 'name')
-  if (name === undefined || !/^form-data\s*;/i.test(disposition)) return undefined
-  const isBase64 = headerIn(head, 'content-transfer-encoding')?.toLowerCase() === 'base64'
-  const bytes = isBase64 ? Buffer.from(content.toString('latin1'), 'base64') : content
-  const file = extendedIn(disposition) ?? parameterIn(disposition, 'filename')
-  if (file === undefined) return [name, bytes.toString('utf8')]
-  return [name, { name: file, type: headerIn(head, 'content-type') ?? 'text/plain', bytes }]
-}
-
-/** The value of a header, by its name in lower case. */
-function headerIn(head: string, name: string): string | undefined {
-  for (const line of head.split(CRLF)) {
-    const colon = line.indexOf(':')
-    if (line.slice(0, colon).trim().toLowerCase() === name) return line.slice(colon + 1).trim()
-  }
-  return undefined
-}
-
-/** A parameter of a header. Wire: of quotes and line ends in names, browsers write `%22`, and some clients `\"`. */
-function parameterIn(header: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name}=(?:"((?:\\\\"|[^"])*)"|([^\\s;"]*))`, 'i').exec(header)
-  const [, quoted, plain] = found ?? []
-  return quoted?.replaceAll('\\"', '"').replaceAll(/%(22|0D|0A)/gi, decodeURIComponent) ?? plain
-}
-
-/** Wire: urllib3 names files that are not of ASCII as `filename*=utf-8''…`. */
-function extendedIn(header: string): string | undefined {
-  const text = /;\s*filename\*=utf-8''([^\s;]*)/i.exec(header)?.[1]
-  try {
-    return text && decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
+/** Wire: in names of files, browsers write quotes and line ends so. */
+function unescaped(name: string): string {
+  return name.replaceAll(/%(22|0D|0A)/gi, decodeURIComponent)
 }

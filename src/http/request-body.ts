@@ -98,16 +98,18 @@ export async function readJson(
 export async function readMultipart(request: Arriving, limits: BodyLimits): Promise<Record<string, unknown>> {
   const bytes = await readDecompressed(request, limits)
   const contentType = request.headers.get('content-type') ?? ''
-  return Object.fromEntries(parseForm(bytes, contentType))
+  return Object.fromEntries(await parseForm(bytes, contentType))
 }
 
-function parseForm(bytes: Buffer, contentType: string): FormField[] {
+async function parseForm(bytes: Buffer, contentType: string): Promise<FormField[]> {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) throw noForm(contentType)
-  const fields = parseFormData(bytes, boundary)
-  if (fields === undefined) throw noForm(contentType)
-  return fields
+  try {
+    return await parseFormData(bytes, boundary)
+  } catch (error) {
+    throw error instanceof ClientError ? error : noForm(contentType)
+  }
 }
 
 function noForm(contentType: string): ValidationFailure {
