@@ -148,7 +148,7 @@ export async function countCalls(server: BenchServer, wire: Wire): Promise<numbe
   }
 }
 
-/** Each question once, whatever it answers. */
+/** Asks each question once; answers are neither checked nor timed. */
 export async function askOnce(server: BenchServer, questions: readonly NamedQuestion[]): Promise<void> {
   const target = openTarget(server.url, 1)
   try {

@@ -139,7 +139,7 @@ function checkRights(target: Target, project: Place | undefined, { rights, defau
   requireRight(rights, 'infer', project ?? { entity: defaultEntity, project: rights.project })
 }
 
-/** The entity that a request is about, where callers are told apart. */
+/** The entity whose cached prompts a request may use; undefined for callers with rights in all entities. */
 function cacheOwnerOf(project: Place | undefined, { rights, defaultEntity }: Caller): string | undefined {
   return rights.entities === 'all' ? undefined : (project?.entity ?? defaultEntity)
 }

@@ -7,7 +7,7 @@ const JSON_PATH = /^[a-zA-Z0-9_. ]+$/
 /** Longer paths come from keys that are data. */
 const PATH_CHARS_MAX = 500
 
-/** Paths in one reply: more come from keys that are data, and nobody chooses among them. */
+/** Paths in one reply. Payloads with more have keys that are data, such as ids. */
 const PATHS_MAX = 20_000
 
 /** The keys of a dotted path; undefined for one that cannot be queried. */

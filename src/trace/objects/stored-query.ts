@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundedParts } from '../query-language/bounded-parts-wire.ts'
 import { AnyObject, AnyValue, model, optional } from './stored-model.ts'
 
 /** A query as a saved view keeps it: each operation as an object of its own class. */
@@ -43,32 +44,14 @@ const Operation = z.union([
   model('ContainsOperation', { $contains: Contains }, closed),
 ])
 
-/** Objects of a query beside those of plain literals: one that is wrong is tried as each operation. */
-const PARTS_MAX = 8_000
-
-/** Refuses a query of too many parts before each is checked. */
-function bounded(query: unknown, { addIssue }: z.core.$RefinementCtx): unknown {
-  if (hasMoreParts(query)) addIssue({ code: 'custom', message: `A query has at most ${PARTS_MAX} parts` })
-  return query
-}
-
-function hasMoreParts(query: unknown): boolean {
-  let parts = 0
-  const left: unknown[] = [query]
-  while (left.length > 0) {
-    const value = left.pop()
-    if (typeof value !== 'object' || value === null || isPlainLiteral(value)) continue
-    if (!Array.isArray(value) && ++parts > PARTS_MAX) return true
-    for (const part of Object.values(value)) left.push(part)
-  }
-  return false
-}
-
 function isPlainLiteral(value: object): boolean {
   return '$literal' in value && Scalar.safeParse(value.$literal).success
 }
 
-export const StoredQuery = z.preprocess(bounded, model('Query', { $expr: Operation }, closed))
+export const StoredQuery = z.preprocess(
+  boundedParts(isPlainLiteral),
+  model('Query', { $expr: Operation }, closed),
+)
 
 /** Wire: classes of requests have one base more. */
 const ofRequest = { bases: ['BaseModelStrict'], extras: 'refuse' } as const

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { boundedParts } from './bounded-parts-wire.ts'
 
 /** The query language of the trace API: a Mongo-like expression tree. */
 
@@ -56,41 +57,13 @@ const Operation: z.ZodType<Operation> = z
   )
   .meta({ id: 'Operation' })
 
-/**
- * Nodes of a query beside plain literals. A query has at most 250 conditions of some five each; an operation that is
- * wrong is tried as each kind, which takes 150 µs.
- */
-const PARTS_MAX = 8_000
-
-/** Refuses a query of too many nodes before each is checked. */
-function bounded(query: unknown, { addIssue }: z.core.$RefinementCtx): unknown {
-  if (hasMoreParts(query)) {
-    addIssue({ code: 'custom', message: `A query has at most ${PARTS_MAX} parts` })
-  }
-  return query
+function isLiteral(value: object): boolean {
+  return '$literal' in value && Object.keys(value).length === 1
 }
 
-function hasMoreParts(query: unknown): boolean {
-  let parts = 0
-  const left: unknown[] = [query]
-  while (left.length > 0) {
-    const value = left.pop()
-    if (isLiteral(value)) continue
-    if (++parts > PARTS_MAX) return true
-    if (isObject(value)) for (const part of Object.values(value)) left.push(part)
-  }
-  return false
-}
-
-function isLiteral(value: unknown): boolean {
-  return isObject(value) && '$literal' in value && Object.keys(value).length === 1
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
-export const Query = z.object({ $expr: z.preprocess(bounded, Operation) }).meta({ id: 'Query' })
+export const Query = z
+  .object({ $expr: z.preprocess(boundedParts(isLiteral), Operation) })
+  .meta({ id: 'Query' })
 export type Query = z.output<typeof Query>
 
 export const SortBy = z
