@@ -43,6 +43,11 @@ function spanOf(call: WorkCall): object {
   }
 }
 
+/** The call as servers of the trace API have it: under the ids of its span. */
+export function spanAsCall(call: WorkCall): WorkCall {
+  return { ...call, id: spanId(call.id).toString('hex'), trace: bytesOf(call.trace).toString('hex') }
+}
+
 const text = (key: string, stringValue: string): object => ({ key, value: { stringValue } })
 const number = (key: string, intValue: number): object => ({ key, value: { intValue } })
 const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')

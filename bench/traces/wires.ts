@@ -1,6 +1,6 @@
 /** How calls get into each server, how many of them can be found there, and what else is asked. */
 import { z } from 'zod'
-import { otlpBody } from './otlp.ts'
+import { otlpBody, spanAsCall } from './otlp.ts'
 import { type Question, questions } from './questions.ts'
 import { jsonOf, type Target, type TargetRequest } from './target.ts'
 import { CALLS_PER_TRACE, completeBody, upsertBody, type WorkCall } from './workload.ts'
@@ -105,12 +105,23 @@ const upsert: Wire = {
   body: upsertBody,
 }
 
+/** The questions that do not depend on where payloads have their fields. */
+const OF_SPANS: readonly string[] = [
+  'newest 50',
+  'page of 50 at 5000',
+  'newest 50 roots',
+  'read by id',
+  'one trace',
+  'export of 5000',
+]
+
 const otlp: Wire = {
   ...TRACE_API,
   path: '/otel/v1/traces',
   headers: { ...KEY, ...OTLP_TYPE, project_id: PROJECT },
   body: otlpBody,
-  questions: (asked, calls) => TRACE_API.questions(asked, calls).filter(({ name }) => name === 'newest 50'),
+  questions: (asked, calls) =>
+    TRACE_API.questions(asked.map(spanAsCall), calls).filter(({ name }) => OF_SPANS.includes(name)),
 }
 
 const phoenix: Wire = {

@@ -162,11 +162,9 @@ export function selectErrors(selection: Selection): Query {
   }
 }
 
-/**
- * SQL for the merged calls among ids, filtered before they are merged: merging would read whole payloads of all others.
- */
+/** SQL for the merged calls among ids. */
 function callsAmong(project: string, ids: string): string {
-  return `${MERGED_CALLS} PREWHERE project_id = ${project} AND id IN ${ids} WHERE ${VISIBLE}`
+  return `${MERGED_CALLS} WHERE project_id = ${project} AND id IN ${ids} AND ${VISIBLE}`
 }
 
 /** SQL for the ids of trials by their start parts, which may belong to deleted ones. */

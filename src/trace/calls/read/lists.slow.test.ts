@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { CallContext } from '../../../http/caller.ts'
 import { newId } from '../../../ids.ts'
 import { firstOf, isOutOfMemory, rowsOf } from '../../../stores/trace-db/port.ts'
 import { documentsOf, type Fields, replyOf, useTestServer } from '../../../testing.ts'
 import { finishedCall, writeCalls } from '../../test-calls.ts'
 import type { Selection } from '../sql/selection.ts'
-import { selectBound, selectIds, selectPage, selectsPrefiltered } from './queries.ts'
+import type { List } from './list.ts'
+import { selectBoundById, selectBoundByStart, selectIds, selectPage, selectsPrefiltered } from './queries.ts'
 import type { WindowBound } from './scan-windows.ts'
+import { createWindowBounds } from './window-bounds.ts'
 
 const server = useTestServer()
 
@@ -59,16 +63,44 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
         ),
       )
     }
-    const edgeOf = async (calls: number): Promise<string | undefined> =>
-      (await firstOf(traces.query<{ started_at: string }>(selectBound(selection, { direction, calls }))))
+    const edgeOf = async (select: typeof selectBoundById, calls: number): Promise<string | undefined> =>
+      (await firstOf(traces.query<{ started_at: string }>(select(selection, { direction, calls }))))
         ?.started_at
     const whole = (await found(undefined)).map(({ id }) => id)
     for (const calls of [1, 10, 30]) {
-      const inWindow = await found({ direction, edge: (await edgeOf(calls)) ?? '' })
-      expect(inWindow.length).toBeLessThan(whole.length)
-      expect(inWindow.map(({ id }) => id)).toEqual(whole.slice(0, inWindow.length))
+      const edges = {
+        neighbours: await edgeOf(selectBoundById, calls),
+        apart: await edgeOf(selectBoundByStart, calls),
+      }
+      for (const lie of ['neighbours', 'apart'] as const) {
+        const inWindow = await found({ direction, edge: edges[lie] ?? '', calls: lie })
+        expect(inWindow.length).toBeLessThan(whole.length)
+        expect(inWindow.map(({ id }) => id)).toEqual(whole.slice(0, inWindow.length))
+      }
     }
-    expect(await edgeOf(10_000)).toBeUndefined()
+    expect(await edgeOf(selectBoundById, 10_000)).toBeUndefined()
+    expect(await edgeOf(selectBoundByStart, 10_000)).toBeUndefined()
+  })
+
+  it('ends its window by ids where they rise with time, by start times where they do not', async () => {
+    const context = { signal: new AbortController().signal } as CallContext
+    const { of: boundOf } = createWindowBounds({ traces: server.stores.traces })
+    const windowOf = async (idOf: (number: number) => string): Promise<WindowBound | undefined> => {
+      const ownProject = server.newProject()
+      const starts = Array.from({ length: 200 }, (_, n) => new Date(Date.UTC(2026, 0, 1, n)).toISOString())
+      await write(
+        ownProject,
+        starts.map((started_at, number) => ({ id: idOf(number), started_at })),
+      )
+      const list = { selection: { project_id: ownProject }, context } as List
+      return boundOf(list, { direction: 'desc', calls: 80 })
+    }
+    // The bound is 150 rows from the end.
+    const edge = '2026-01-03T01:00:00.000000Z'
+    expect(await windowOf(() => newId())).toEqual({ direction: 'desc', edge, calls: 'neighbours' })
+    const spanId = (number: number): string =>
+      createHash('sha256').update(`${number}`).digest('hex').slice(16, 32)
+    expect(await windowOf(spanId)).toEqual({ direction: 'desc', edge, calls: 'apart' })
   })
 })
 

@@ -8,7 +8,7 @@ import { callField } from '../sql/fields.ts'
 import { filterSql, filterSqlAmong, isOfFamily, prefiltersSql, startRowsSql } from '../sql/filter.ts'
 import { type SelectedCalls, selectionSql } from '../sql/selected-calls.ts'
 import type { Selection } from '../sql/selection.ts'
-import { CALL_ROWS, MERGED_CALLS, STORAGE_BYTES, VISIBLE } from '../sql/table.ts'
+import { CALL_ROWS, MERGED_CALLS, NEVER, STORAGE_BYTES, VISIBLE } from '../sql/table.ts'
 import type { ShownCalls } from './list.ts'
 import { type CallRange, callRangeSql, type IdRange, idRangeSql } from './ranges.ts'
 import type { ScanWindow, WindowBound } from './scan-windows.ts'
@@ -23,13 +23,27 @@ export interface Scope {
 const SPARE_SHARE = 0.25
 const SPARE_ROWS = 50
 
-/** Where a window ends; no row where it would hold all calls. */
-export function selectBound(selection: Selection, { direction, calls }: ScanWindow): Sql {
+/** Where a window ends if ids rise with time; no row where it would hold all calls. */
+export function selectBoundById(selection: Selection, window: ScanWindow): Sql {
+  return boundQuery('id, started_at', selection, window, ['project_id', 'id'])
+}
+
+/** Where a window ends, whatever the ids; no row where it would hold all calls. */
+export function selectBoundByStart(selection: Selection, window: ScanWindow): Sql {
+  return boundQuery('started_at', selection, window, ['started_at'])
+}
+
+function boundQuery(
+  columns: string,
+  selection: Selection,
+  { direction, calls }: ScanWindow,
+  order: readonly string[],
+): Sql {
   const params = createParams()
   const row = params.bind(Math.ceil(calls * (1 + SPARE_SHARE)) + SPARE_ROWS, 'UInt64')
   return {
-    sql: `SELECT started_at FROM ${CALL_ROWS} WHERE ${startRowsSql(selection, params)}
-      ORDER BY project_id ${direction}, id ${direction} LIMIT 1 OFFSET ${row}`,
+    sql: `SELECT ${columns} FROM ${CALL_ROWS} WHERE ${startRowsSql(selection, params)}
+      ORDER BY ${order.map((column) => `${column} ${direction}`).join()} LIMIT 1 OFFSET ${row}`,
     params: params.values,
   }
 }
@@ -60,16 +74,27 @@ export function selectIds(
 function selectedWithin(selection: Selection, { ids, bound }: Scope, params: Params): SelectedCalls {
   const within = [
     ...(ids ? [`id IN ${params.bindIds(ids)}`] : []),
-    ...(bound ? [boundSql(bound, params)] : []),
+    ...(bound ? [boundSql(selection, bound, params)] : []),
   ]
   const selected = selectionSql(selection, params, ids ? filterSqlAmong : filterSql)
   return { ...selected, where: [...within, selected.where].join(' AND ') }
 }
 
-/** SQL that is true for what lies within a bound. */
-function boundSql({ direction, edge }: WindowBound, params: Params): string {
+/**
+ * SQL that is true for what lies within a bound. Calls that lie apart are looked up by their ids: the start time of a call is the
+ * greatest of its rows, so one of these lies within the bound too. An end may lack it, which is before any bound.
+ */
+function boundSql(
+  { project_id }: Selection,
+  { direction, edge, calls }: WindowBound,
+  params: Params,
+): string {
   const time = `parseDateTime64BestEffort(${params.bind(edge, 'String')}, 6, 'UTC')`
-  return `started_at ${direction === 'desc' ? '>=' : '<='} ${time}`
+  const isWithin =
+    direction === 'desc' ? `started_at >= ${time}` : `started_at <= ${time} AND started_at != ${NEVER}`
+  if (calls === 'neighbours') return isWithin
+  const project = params.bindProject(project_id)
+  return `${isWithin} AND id IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND ${isWithin})`
 }
 
 function listSql(

@@ -3,9 +3,9 @@ import { isOfFamily } from '../sql/filter.ts'
 import type { Selection } from '../sql/selection.ts'
 
 /**
- * A list by start time needs only the newest (or oldest) calls, but the table is ordered by id. Ids mostly rise with
- * time, so the start time of a row some way from the end is a bound to look within. It is a guess: where a window has
- * too few calls, a wider one follows. Calls outside a window sort after all calls inside it.
+ * A list by start time needs only the newest (or oldest) calls, but the table is ordered by id. The start time of a row some way
+ * from the end is a bound to look within. It is a guess: where a window has too few calls, a wider one follows. Calls outside a
+ * window sort after all calls inside it.
  */
 export interface ScanWindow {
   /** Of the list: `desc` for the newest calls. */
@@ -19,6 +19,8 @@ export interface WindowBound {
   direction: 'asc' | 'desc'
   /** Start time, ISO 8601 in UTC. */
   edge: string
+  /** Whether its calls are neighbours in the table, since their ids rise with time, or lie apart. */
+  calls: 'neighbours' | 'apart'
 }
 
 /** Lists that reach further are scanned in full at once. */

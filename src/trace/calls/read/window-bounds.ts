@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { bytesDigest } from '../../digest.ts'
+import { risesWithTime } from '../sql/rising-id.ts'
+import type { Selection } from '../sql/selection.ts'
 import type { List } from './list.ts'
 import * as queries from './queries.ts'
 import type { ScanWindow, WindowBound } from './scan-windows.ts'
@@ -29,11 +31,26 @@ export function createWindowBounds({ traces }: { traces: TraceDb }): WindowBound
       const key = bytesDigest(JSON.stringify([selection.project_id, selection.filter, window]))
       const known = bounds.get(key)
       if (known !== undefined) return known.bound
-      const query = queries.selectBound(selection, window)
-      const row = await firstOf(traces.query<{ started_at: string }>(query, context.signal))
-      const bound = row && { direction: window.direction, edge: row.started_at }
+      const bound = await find(selection, window, context.signal)
       bounds.set(key, { bound })
       return bound
     },
+  }
+
+  async function find(
+    selection: Selection,
+    window: ScanWindow,
+    signal: AbortSignal,
+  ): Promise<WindowBound | undefined> {
+    const { direction } = window
+    const byId = await firstOf(
+      traces.query<{ id: string; started_at: string }>(queries.selectBoundById(selection, window), signal),
+    )
+    if (byId === undefined) return undefined
+    if (risesWithTime(byId.id)) return { direction, edge: byId.started_at, calls: 'neighbours' }
+    const byStart = await firstOf(
+      traces.query<{ started_at: string }>(queries.selectBoundByStart(selection, window), signal),
+    )
+    return byStart && { direction, edge: byStart.started_at, calls: 'apart' }
   }
 }

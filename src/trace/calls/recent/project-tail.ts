@@ -1,3 +1,4 @@
+import { risesWithTime } from '../sql/rising-id.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createKeptCall, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
 import { isAfter, type TimeCondition } from './time-conditions.ts'
@@ -40,14 +41,6 @@ export interface ProjectTail {
   /** Memory that it takes, approximately. */
   bytes(): number
 }
-
-/** Whether an id is a UUIDv7: it begins with its time. */
-export function risesWithTime(id: string): boolean {
-  return id.length === UUID_CHARS && id[VERSION_AT] === '7'
-}
-
-export const UUID_CHARS = 36
-export const VERSION_AT = 14
 
 /** The order of calls has this many entries of evicted calls before it is made anew. */
 const EVICTED_MAX = 1000
