@@ -27,6 +27,11 @@ export function isDiskFull(error: unknown): boolean {
   return typeof error.cause.code === 'string' && FULL_CODES.has(error.cause.code)
 }
 
+/** Whether an error says that there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
 /** 503 for an error of the disk that Node reports; any other error as it is. */
 export function fileError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error

@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { isMissing } from './disk-errors.ts'
 
 /** In the data folder, where no other key was given. Backups do not contain it. */
 const FILE_NAME = 'secret.key'
@@ -83,8 +84,8 @@ export function createSecretKey(material: Uint8Array): SecretKey {
 }
 
 async function read(path: string): Promise<Buffer | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return undefined
     throw error
   })
   return text === undefined ? undefined : decoded(text, path)

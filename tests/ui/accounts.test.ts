@@ -114,8 +114,11 @@ test('an operator adds a user, who signs in by the link, sees the team and may c
     await choose(hers, { label: 'Team', option: 'looms' })
     await expect(hers.getByText(text)).toBeVisible()
   }
+  // What a page keeps until its tab is closed, as the playground does.
+  await hers.evaluate(() => sessionStorage.setItem('heddle.kept', '1'))
   await hers.getByRole('button', { name: 'Sign out' }).first().click()
   await expect(hers.getByRole('heading', { name: 'Sign in to Heddle' })).toBeVisible()
+  await expect.poll(() => hers.evaluate(() => Object.keys(sessionStorage))).toEqual([])
   await hers.goto(link)
   await expect(hers.getByRole('alert')).toContainText('not valid')
   await page.goto('/settings?tab=audit')

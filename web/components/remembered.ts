@@ -30,6 +30,11 @@ export function remember(key: string, value: unknown, where: Where = 'browser'):
   }
 }
 
+/** Removes all that this tab remembers. */
+export function forgetTab(): void {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
+}
+
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
 /** A number that a person set, as the width of a panel. */

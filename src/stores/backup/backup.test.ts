@@ -159,6 +159,10 @@ describe('a restore', () => {
       version: '1.1.9',
     })
     await refused('folder', '0002-second.ts', { ...PROGRAM, migrations: ['0001-first.ts'] })
+    await refused('folder', 'which is newer than this one (1.2.0-rc.1)', {
+      ...PROGRAM,
+      version: '1.2.0-rc.1',
+    })
     expect(await restore('folder', { ...PROGRAM, version: '1.10.0' })).toMatchObject({ heddle: '1.2.0' })
   })
 

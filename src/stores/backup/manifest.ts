@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { gt, valid } from 'semver'
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 
@@ -11,7 +12,7 @@ const FORMAT = 1
 const Header = z.object({
   format: z.int(),
   /** The program that made it. */
-  heddle: z.string(),
+  heddle: z.string().refine((version) => valid(version) !== null),
   taken_at: z.string(),
   /** Migrations of the control database. */
   migrations: z.array(z.string()),
@@ -76,15 +77,11 @@ function refuseNewer(
   program: { version: string; migrations: readonly string[] },
 ): void {
   const unknown = migrations.find((name) => !program.migrations.includes(name))
-  if (format <= FORMAT && !isNewer(heddle, program.version) && unknown === undefined) return
+  if (format <= FORMAT && !gt(heddle, program.version) && unknown === undefined) return
   const reason = unknown === undefined ? '' : ` and has the migration ${unknown}, which this one has not`
   throw invalidRequest(
     `The backup was made by Heddle ${heddle}, which is newer than this one (${program.version})${reason}: restore it with Heddle ${heddle} or newer`,
   )
-}
-
-function isNewer(version: string, than: string): boolean {
-  return version.localeCompare(than, 'en', { numeric: true }) > 0
 }
 
 function parsed<Schema extends z.ZodType>(schema: Schema, line: string): z.output<Schema> {

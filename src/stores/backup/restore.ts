@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { conflict, invalidRequest, messageOf } from '../../errors.ts'
+import { isMissing } from '../disk-errors.ts'
 import { type ArchiveEntries, notWhole, readFolderArchive, readTarArchive } from './archive.ts'
 import { type Digest, FOLDER_MODE, syncFolder, writeDurably } from './durable-files.ts'
 import { isFileName, MANIFEST, type Manifest, readManifest } from './manifest.ts'
@@ -65,7 +66,7 @@ export async function restoreBackup(
 
 async function requireEmpty(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (isMissing(error)) return []
     throw conflict(`${folder} cannot be restored into: ${messageOf(error)}`)
   })
   if (names.length > 0) throw conflict(`${folder} is not empty: a backup is restored into a new folder`)

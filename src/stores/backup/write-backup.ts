@@ -1,7 +1,9 @@
+import type { Stats } from 'node:fs'
 import { readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import pMap from 'p-map'
 import { conflict, invalidRequest, messageOf } from '../../errors.ts'
+import { isMissing } from '../disk-errors.ts'
 import { type ArchiveWriter, createFolderArchive, createTarArchive, isTar } from './archive.ts'
 import { syncFolder } from './durable-files.ts'
 import { type FileEntry, MANIFEST, manifestText } from './manifest.ts'
@@ -36,7 +38,8 @@ const OWN_NAMES = new Set<string>([...Object.values(BACKED_UP), MANIFEST])
 /**
  * Checks where a backup is to be written, before a snapshot is taken for it.
  * @returns the path without links
- * @throws 400 for a path that is inside the data folder or whose folder is not there, 409 for one that is taken
+ * @throws 400 for a path that is inside the data folder, whose folder is not there or that no file can have, 409 for one that is
+ * taken
  */
 export async function checkTarget(path: string, dataFolder: string): Promise<string> {
   const parent = await realpath(dirname(path)).catch(() => {
@@ -45,11 +48,26 @@ export async function checkTarget(path: string, dataFolder: string): Promise<str
   const target = join(parent, basename(path))
   if (`${target}${sep}`.startsWith(`${await realpath(dataFolder)}${sep}`))
     throw invalidRequest(`The backup ${path} would be inside the data folder`)
-  const found = await stat(target).catch(() => undefined)
-  if (found === undefined) return target
+  const found = await statIfThere(target)
+  if (found === undefined) {
+    await statIfThere(`${target}${PARTIAL}`)
+    return target
+  }
   const isEmpty = found.isDirectory() && !isTar(target) && (await readdir(target)).length === 0
   if (!isEmpty) throw conflict(`${path} exists already: a backup is written to a new path or an empty folder`)
   return target
+}
+
+/** @throws 400 for a path that the file system refuses */
+async function statIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw invalidRequest(
+      `The backup cannot be written to ${path.slice(0, 200)}: ${messageOf(error).slice(0, 200)}`,
+    )
+  }
 }
 
 /**

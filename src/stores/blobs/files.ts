@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
 import { newId } from '../../ids.ts'
 import { inOrderByKey } from '../../in-order.ts'
-import { fileError } from '../disk-errors.ts'
+import { fileError, isMissing } from '../disk-errors.ts'
 import { type BlobKeeping, createBlobKeeping } from './kept-blobs.ts'
 import { type Blobs, blobKey, isBlobKey } from './port.ts'
 
@@ -146,8 +146,4 @@ async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | un
 async function sync(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -36,7 +36,8 @@ describe('POST /v1/preview/system/backup', () => {
   })
 
   it('400 for a path that is relative, inside the data folder, or in no folder', async () => {
-    for (const path of ['backup', join(dataFolder, 'backup'), join(folder, 'none/backup')])
+    const impossible = ['a\0b', 'n'.repeat(300), 'n'.repeat(250)].map((name) => join(folder, name))
+    for (const path of ['backup', join(dataFolder, 'backup'), join(folder, 'none/backup'), ...impossible])
       expect((await backup(path)).status).toBe(400)
   })
 

@@ -1,7 +1,10 @@
 import { signOut } from '../../api/key.ts'
+import { forgetTab } from '../../components/remembered.ts'
 import { notify } from '../../components/toast.ts'
 
-/** Signs out, or says why not. */
+/** Signs out and removes what this tab remembers of the person, or says why not. */
 export function leave(): void {
-  signOut().catch((error: Error) => notify({ title: 'You are still signed in', detail: error.message }))
+  signOut()
+    .then(forgetTab)
+    .catch((error: Error) => notify({ title: 'You are still signed in', detail: error.message }))
 }

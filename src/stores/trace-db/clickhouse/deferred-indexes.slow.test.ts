@@ -55,6 +55,9 @@ it('inserts and merges leave an index out, and it is built of what has settled',
   await write(ROWS)
   await indexes.look()
   expect(await rowsScanned()).toBe(2 * ROWS)
+  // Nor after a pause of one look.
+  await indexes.look()
+  expect(await rowsScanned()).toBe(2 * ROWS)
   await indexes.look()
   await indexes.stop()
   await eventually(async () => expect(await rowsScanned()).toBe(0))
@@ -77,6 +80,7 @@ it('is built again after rows that came during a build, and soon after a merge t
   await indexes.look()
   await eventually(async () => expect(await rowsScanned()).toBe(0))
   await write(2 * ROWS)
+  await indexes.look()
   await indexes.look()
   await indexes.look()
   await eventually(async () => expect(await rowsScanned()).toBe(0))

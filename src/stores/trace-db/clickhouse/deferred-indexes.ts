@@ -63,8 +63,8 @@ export function buildDeferredIndexes({
   log: Pick<Log, 'warn'>
 }): DeferredIndexes {
   let looking: Promise<void> | undefined
-  /** All rows of a table at the last look, and when that was. */
-  const seen = new Map<string, { rows: number; at: number }>()
+  /** All rows of a table at the last look, when that was, and how many arrived in a minute before it. */
+  const seen = new Map<string, { rows: number; at: number; perMinute: number }>()
   /** A build whose result was not looked at yet: all rows when it began, and those that lacked an index. */
   const begun = new Map<string, { rows: number; missing: number }>()
   const pausedUntil = new Map<string, number>()
@@ -86,13 +86,17 @@ export function buildDeferredIndexes({
     begun.set(table, { rows, missing })
   }
 
-  /** How many rows arrive, by what a table has more than at the last look; infinite at the first one, when it is not known. */
+  /**
+   * How many rows arrive, by what a table has more than at the last look; infinite at the first one, when it is not known. Of two looks
+   * the greater counts: a pause of one is not the end of an import.
+   */
   function arrivingPerMinute(table: string, rows: number): number {
     const before = seen.get(table)
     const at = performance.now()
-    seen.set(table, { rows, at })
-    if (before === undefined) return Number.POSITIVE_INFINITY
-    return (Math.max(0, rows - before.rows) / (at - before.at)) * 60_000
+    const arrived = Math.max(0, rows - (before?.rows ?? rows))
+    const perMinute = (arrived / (at - (before?.at ?? 0))) * 60_000
+    seen.set(table, { rows, at, perMinute })
+    return before === undefined ? Number.POSITIVE_INFINITY : Math.max(perMinute, before.perMinute)
   }
 
   function pauseIfUseless(table: string, now: { rows: number; missing: number }): void {
