@@ -1,6 +1,7 @@
 import { invalidRequest } from '../../errors.ts'
 import { isRecord } from '../../is-record.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JSON_DEPTH_MAX } from '../../json-limits.ts'
+import { endOfValue, JsonText } from '../../lossless-json.ts'
 import { checked } from './checked.ts'
 import { AnyValue, KeyValue } from './wire.ts'
 
@@ -111,14 +112,16 @@ function keyValueOf(attribute: unknown): Pair {
   return checked(KeyValue, attribute, 'a KeyValue')
 }
 
-function plainOf(any: unknown): Plain {
+/** @throws 400 for more levels than JSON may have. */
+function plainOf(any: unknown, levels = JSON_DEPTH_MAX): Plain {
+  if (levels === 0) throw invalidRequest('The span is nested too deeply')
   const value = checked(AnyValue, any ?? {}, 'an AnyValue')
   if (value.stringValue !== undefined) return value.stringValue
   if (value.boolValue !== undefined) return value.boolValue
   if (value.intValue !== undefined) return numberOf(String(value.intValue))
   if (value.doubleValue !== undefined) return finiteOf(value.doubleValue)
-  if (value.arrayValue !== undefined) return value.arrayValue.values.map(plainOf)
-  if (value.kvlistValue !== undefined) return objectOf(value.kvlistValue.values)
+  if (value.arrayValue !== undefined) return value.arrayValue.values.map((one) => plainOf(one, levels - 1))
+  if (value.kvlistValue !== undefined) return objectOf(value.kvlistValue.values, levels - 1)
   if (value.bytesValue === undefined) return null
   return typeof value.bytesValue === 'string'
     ? value.bytesValue
@@ -126,11 +129,11 @@ function plainOf(any: unknown): Plain {
 }
 
 /** Names inside a value are not split at dots. */
-function objectOf(members: readonly unknown[]): Tree {
+function objectOf(members: readonly unknown[], levels: number): Tree {
   const object = emptyTree()
   for (const member of members) {
     const { key, value } = keyValueOf(member)
-    object[key] = plainOf(value)
+    object[key] = plainOf(value, levels)
   }
   return object
 }
@@ -145,7 +148,7 @@ function numberOf(source: string): number | JsonText {
   return String(number) === source ? number : new JsonText(source)
 }
 
-/** Wire: a text that only resembles JSON stays a text. */
+/** Wire: a text that only resembles JSON stays a text, and so does JSON of too many levels. */
 function parsed(text: string): Plain {
   // TypeScript's reviver type lacks the third argument (ECMAScript "JSON.parse source text access").
   const reviver = (_key: string, value: Plain, context: { source?: string }): Plain => {
@@ -153,7 +156,9 @@ function parsed(text: string): Plain {
     return isTree(value) ? Object.assign(emptyTree(), value) : value
   }
   try {
-    return JSON.parse(text, reviver as (this: unknown, key: string, value: Plain) => Plain)
+    const value = JSON.parse(text, reviver as (this: unknown, key: string, value: Plain) => Plain)
+    endOfValue(text, 0, JSON_DEPTH_MAX)
+    return value
   } catch {
     return text
   }
