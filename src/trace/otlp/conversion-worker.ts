@@ -2,7 +2,7 @@ import { serialize } from 'node:v8'
 import { ClientError, messageOf } from '../../errors.ts'
 import { slicesOf } from '../../slices.ts'
 import { serveThread } from '../../threads/serve-thread.ts'
-import { type Conversion, convertSpans, type ExportedSpans } from './conversion.ts'
+import { type Conversion, convertSpans, type ExportedSpans, SPANS_PER_LIST } from './conversion.ts'
 
 /** A conversion whose spans are serialized in lists, so that the thread that serves reads one list at a time; or its error. */
 export type ConversionAnswer =
@@ -10,18 +10,13 @@ export type ConversionAnswer =
   | { refused: { status: number; message: string } }
   | { failed: string }
 
-/** What a thread is asked. */
-export interface ConversionJob extends ExportedSpans {
-  spansPerList: number
-}
-
 /** The program of the threads that convert large exports. */
 serveThread(answerTo)
 
-function answerTo({ spansPerList, ...exported }: ConversionJob): ConversionAnswer {
+function answerTo(exported: ExportedSpans): ConversionAnswer {
   try {
     const { spans, ...others } = convertSpans(exported)
-    return { ...others, lists: [...slicesOf(spans, spansPerList)].map((list) => serialize(list)) }
+    return { ...others, lists: [...slicesOf(spans, SPANS_PER_LIST)].map((list) => serialize(list)) }
   } catch (error) {
     if (!(error instanceof ClientError)) return { failed: messageOf(error) }
     return { refused: { status: error.status, message: error.message } }

@@ -9,6 +9,9 @@ import * as wire from './wire.ts'
 /** Spans of one request; exporters send some hundred and collectors some thousand at once. */
 const SPANS_MAX = 50_000
 
+/** Spans whose rows come from a thread at once, which takes some 10 ms, and are written together. */
+export const SPANS_PER_LIST = 1000
+
 /** Wire: the reply quotes the first of the reasons why spans were rejected. */
 const REASONS_MAX = 20
 

@@ -3,8 +3,14 @@ import { dependencyFailed, invalidRequest, tooLarge } from '../../errors.ts'
 import { inOrderByKey } from '../../in-order.ts'
 import { slicesOf } from '../../slices.ts'
 import { createThreads, ThreadLost } from '../../threads/threads.ts'
-import { type Conversion, type ConvertedSpan, convertSpans, type ExportedSpans } from './conversion.ts'
-import type { ConversionAnswer, ConversionJob } from './conversion-worker.ts'
+import {
+  type Conversion,
+  type ConvertedSpan,
+  convertSpans,
+  type ExportedSpans,
+  SPANS_PER_LIST,
+} from './conversion.ts'
+import type { ConversionAnswer } from './conversion-worker.ts'
 
 /** Bytes of an export that is converted on the thread that serves, in some 2 ms; 20 ms for many tiny attributes. */
 const BYTES_HERE_MAX = 64 * 1024
@@ -18,13 +24,10 @@ const THREADS_MAX = 2
 /** Of one thread: the largest request, decoded, and its rows. */
 const MEMORY_MB_MAX = 1024
 
-/** Spans whose rows are read from a thread at once, which takes some 10 ms, and then written together. */
-const SPANS_PER_LIST = 1000
-
 /** A conversion whose spans come list by list. */
 export type ConvertedExport = Omit<Conversion, 'spans'> & { lists: Iterable<readonly ConvertedSpan[]> }
 
-const ask = createThreads<ConversionJob, ConversionAnswer>({
+const ask = createThreads<ExportedSpans, ConversionAnswer>({
   program: new URL('./conversion-worker.ts', import.meta.url),
   threadsMax: THREADS_MAX,
   memoryMbMax: MEMORY_MB_MAX,
@@ -43,8 +46,7 @@ export async function runConversion(exported: ExportedSpans): Promise<ConvertedE
     const { spans, ...others } = convertSpans(exported)
     return { ...others, lists: slicesOf(spans, SPANS_PER_LIST) }
   }
-  const job = { ...exported, spansPerList: SPANS_PER_LIST }
-  const asked = byUser(exported.user, () => ask(job, { timeoutMs: THREAD_MS_MAX }))
+  const asked = byUser(exported.user, () => ask(exported, { timeoutMs: THREAD_MS_MAX }))
   const answer = await asked.catch((error: unknown) => {
     throw error instanceof ThreadLost ? refusalOf(error) : error
   })

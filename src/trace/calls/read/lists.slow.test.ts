@@ -7,7 +7,14 @@ import { documentsOf, type Fields, replyOf, useTestServer } from '../../../testi
 import { finishedCall, writeCalls } from '../../test-calls.ts'
 import type { Selection } from '../sql/selection.ts'
 import type { List } from './list.ts'
-import { selectBoundById, selectBoundByStart, selectIds, selectPage, selectsPrefiltered } from './queries.ts'
+import {
+  countWithin,
+  selectBoundById,
+  selectBoundByStart,
+  selectIds,
+  selectPage,
+  selectsPrefiltered,
+} from './queries.ts'
 import type { WindowBound } from './scan-windows.ts'
 import { createWindowBounds } from './window-bounds.ts'
 
@@ -85,14 +92,15 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
   it('ends its window by ids where they rise with time, by start times where they do not', async () => {
     const context = { signal: new AbortController().signal } as CallContext
     const { of: boundOf } = createWindowBounds({ traces: server.stores.traces })
+    let latest = ''
     const windowOf = async (idOf: (number: number) => string): Promise<WindowBound | undefined> => {
-      const ownProject = server.newProject()
+      latest = server.newProject()
       const starts = Array.from({ length: 200 }, (_, n) => new Date(Date.UTC(2026, 0, 1, n)).toISOString())
       await write(
-        ownProject,
+        latest,
         starts.map((started_at, number) => ({ id: idOf(number), started_at })),
       )
-      const list = { selection: { project_id: ownProject }, context } as List
+      const list = { selection: { project_id: latest }, context } as List
       return boundOf(list, { direction: 'desc', calls: 80 })
     }
     // The bound is 150 rows from the end.
@@ -101,6 +109,11 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
     const spanId = (number: number): string =>
       createHash('sha256').update(`${number}`).digest('hex').slice(16, 32)
     expect(await windowOf(spanId)).toEqual({ direction: 'desc', edge, calls: 'apart' })
+    const bound: WindowBound = { direction: 'desc', edge, calls: 'apart' }
+    const counted = (limit: number): Promise<unknown> =>
+      firstOf(server.stores.traces.query(countWithin({ project_id: latest }, bound, limit)))
+    expect(await counted(1000)).toEqual({ count: 151 })
+    expect(await counted(10)).toEqual({ count: 10 })
   })
 })
 

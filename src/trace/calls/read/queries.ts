@@ -48,6 +48,14 @@ function boundQuery(
   }
 }
 
+/** How many rows lie within a bound, of calls that are selected and others, counted up to `limit`. */
+export function countWithin({ project_id }: Selection, bound: WindowBound, limit: number): Sql {
+  const params = createParams()
+  const rows = `SELECT 1 FROM ${CALL_ROWS} WHERE project_id = ${params.bindProject(project_id)}
+    AND ${isWithinSql(bound, params)} LIMIT ${params.bind(limit, 'UInt64')}`
+  return { sql: `SELECT count() AS count FROM (${rows})`, params: params.values }
+}
+
 /**
  * The selected calls in order: id, bytes of payloads and start time. Payloads are read only for the condition or the
  * order. In an order by truncated payloads, calls whose position is uncertain are marked.
@@ -81,20 +89,20 @@ function selectedWithin(selection: Selection, { ids, bound }: Scope, params: Par
 }
 
 /**
- * SQL that is true for what lies within a bound. Calls that lie apart are looked up by their ids: the start time of a call is the
- * greatest of its rows, so one of these lies within the bound too. An end may lack it, which is before any bound.
+ * SQL that is true for the calls within a bound. Those that lie apart are looked up by their ids: the start time of a call is the
+ * greatest of its rows, so one of these lies within the bound too.
  */
-function boundSql(
-  { project_id }: Selection,
-  { direction, edge, calls }: WindowBound,
-  params: Params,
-): string {
-  const time = `parseDateTime64BestEffort(${params.bind(edge, 'String')}, 6, 'UTC')`
-  const isWithin =
-    direction === 'desc' ? `started_at >= ${time}` : `started_at <= ${time} AND started_at != ${NEVER}`
-  if (calls === 'neighbours') return isWithin
+function boundSql({ project_id }: Selection, bound: WindowBound, params: Params): string {
+  const isWithin = isWithinSql(bound, params)
+  if (bound.calls === 'neighbours') return isWithin
   const project = params.bindProject(project_id)
   return `${isWithin} AND id IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND ${isWithin})`
+}
+
+/** The same for rows, merged or not. An end may have no start time, which is before any bound. */
+function isWithinSql({ direction, edge }: WindowBound, params: Params): string {
+  const time = `parseDateTime64BestEffort(${params.bind(edge, 'String')}, 6, 'UTC')`
+  return direction === 'desc' ? `started_at >= ${time}` : `started_at <= ${time} AND started_at != ${NEVER}`
 }
 
 function listSql(

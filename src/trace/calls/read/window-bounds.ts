@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { firstOf, type Query, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { bytesDigest } from '../../digest.ts'
 import { risesWithTime } from '../sql/rising-id.ts'
 import type { Selection } from '../sql/selection.ts'
@@ -7,12 +7,15 @@ import type { List } from './list.ts'
 import * as queries from './queries.ts'
 import type { ScanWindow, WindowBound } from './scan-windows.ts'
 
+/** Rows within a bound whose calls lie apart: the set of their ids takes some 30 MB and a tenth of a second. */
+const APART_ROWS_MAX = 2 ** 18
+
 const REMEMBERED_MS = 10_000
 const BOUNDS_MAX = 1000
 
 /** Finds the bounds of scan windows. */
 export interface WindowBounds {
-  /** Undefined where the window would hold all calls. */
+  /** Undefined where the window would hold all calls, or too many others that lie between those that the filter selects. */
   of(list: List, window: ScanWindow): Promise<WindowBound | undefined>
 }
 
@@ -43,14 +46,14 @@ export function createWindowBounds({ traces }: { traces: TraceDb }): WindowBound
     signal: AbortSignal,
   ): Promise<WindowBound | undefined> {
     const { direction } = window
-    const byId = await firstOf(
-      traces.query<{ id: string; started_at: string }>(queries.selectBoundById(selection, window), signal),
-    )
+    const rowOf = <Row>(query: Query): Promise<Row | undefined> => firstOf(traces.query<Row>(query, signal))
+    const byId = await rowOf<{ id: string; started_at: string }>(queries.selectBoundById(selection, window))
     if (byId === undefined) return undefined
     if (risesWithTime(byId.id)) return { direction, edge: byId.started_at, calls: 'neighbours' }
-    const byStart = await firstOf(
-      traces.query<{ started_at: string }>(queries.selectBoundByStart(selection, window), signal),
-    )
-    return byStart && { direction, edge: byStart.started_at, calls: 'apart' }
+    const byStart = await rowOf<{ started_at: string }>(queries.selectBoundByStart(selection, window))
+    if (byStart === undefined) return undefined
+    const bound: WindowBound = { direction, edge: byStart.started_at, calls: 'apart' }
+    const within = await rowOf<{ count: number }>(queries.countWithin(selection, bound, APART_ROWS_MAX + 1))
+    return within !== undefined && within.count <= APART_ROWS_MAX ? bound : undefined
   }
 }
