@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import pLimit, { type LimitFunction } from 'p-limit'
 import { dependencyFailed, invalidRequest, tooLarge } from '../errors.ts'
+import { inOrderByKey } from '../in-order.ts'
 import { createThreads, ThreadLost } from '../threads/threads.ts'
 import { type Redacted, type RedactionAnswer, type RedactionJob, redactAll } from './redaction-job.ts'
 import { type CompiledRules, compileRules } from './rules.ts'
@@ -17,9 +16,6 @@ const THREAD_MS_MAX = 5_000
 /** The other processors serve the rest of the machine. */
 const THREADS_MAX = 2
 
-/** Projects whose turns are remembered; one that is forgotten may have both threads. */
-const TURNS_MAX = 1_000
-
 /** Of one thread: the largest request, what replaces it, and 8 MB for each of 50 patterns. */
 const MEMORY_MB_MAX = 1024
 
@@ -30,7 +26,7 @@ const ask = createThreads<RedactionJob, RedactionAnswer>({
 })
 
 /** A project has one thread at a time, so that its slow patterns leave the other one to other projects. */
-const turns = new LRUCache<string, LimitFunction>({ max: TURNS_MAX })
+const byProject = inOrderByKey()
 
 /** A project's rules, ready to be applied. */
 export interface ReadyRules {
@@ -62,9 +58,7 @@ export async function runRedaction(
 ): Promise<Redacted> {
   const chars = values.reduce((sum, { text }) => sum + text.length, 0)
   if (compiled !== undefined && chars <= CHARS_HERE_MAX) return redactAll(compiled, key, values)
-  const turn = turns.get(key.projectId) ?? pLimit(1)
-  turns.set(key.projectId, turn)
-  const asked = turn(() => ask({ rules, key, values }, { timeoutMs: THREAD_MS_MAX }))
+  const asked = byProject(key.projectId, () => ask({ rules, key, values }, { timeoutMs: THREAD_MS_MAX }))
   const answer = await asked.catch((error: unknown) => {
     throw error instanceof ThreadLost ? refusalOf(error) : error
   })

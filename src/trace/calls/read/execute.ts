@@ -141,7 +141,7 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
 }
 
 /**
- * Whether a condition has more candidates than the list shows: they lie apart, so reading the rows of all takes longer than a query
+ * Whether a condition has more candidates than the list shows: they are scattered, so reading the rows of all takes longer than a query
  * for those to show.
  */
 function hasSpareCandidates({ selection, page }: List, { ids }: queries.Scope): boolean {

@@ -76,11 +76,11 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
     const whole = (await found(undefined)).map(({ id }) => id)
     for (const calls of [1, 10, 30]) {
       const edges = {
-        neighbours: await edgeOf(selectBoundById, calls),
-        apart: await edgeOf(selectBoundByStart, calls),
+        adjacent: await edgeOf(selectBoundById, calls),
+        scattered: await edgeOf(selectBoundByStart, calls),
       }
-      for (const lie of ['neighbours', 'apart'] as const) {
-        const inWindow = await found({ direction, edge: edges[lie] ?? '', calls: lie })
+      for (const place of ['adjacent', 'scattered'] as const) {
+        const inWindow = await found({ direction, edge: edges[place] ?? '', calls: place })
         expect(inWindow.length).toBeLessThan(whole.length)
         expect(inWindow.map(({ id }) => id)).toEqual(whole.slice(0, inWindow.length))
       }
@@ -105,11 +105,11 @@ describe('POST /calls/stream_query, which looks first where its calls should be'
     }
     // The bound is 150 rows from the end.
     const edge = '2026-01-03T01:00:00.000000Z'
-    expect(await windowOf(() => newId())).toEqual({ direction: 'desc', edge, calls: 'neighbours' })
+    expect(await windowOf(() => newId())).toEqual({ direction: 'desc', edge, calls: 'adjacent' })
     const spanId = (number: number): string =>
       createHash('sha256').update(`${number}`).digest('hex').slice(16, 32)
-    expect(await windowOf(spanId)).toEqual({ direction: 'desc', edge, calls: 'apart' })
-    const bound: WindowBound = { direction: 'desc', edge, calls: 'apart' }
+    expect(await windowOf(spanId)).toEqual({ direction: 'desc', edge, calls: 'scattered' })
+    const bound: WindowBound = { direction: 'desc', edge, calls: 'scattered' }
     const counted = (limit: number): Promise<unknown> =>
       firstOf(server.stores.traces.query(countWithin({ project_id: latest }, bound, limit)))
     expect(await counted(1000)).toEqual({ count: 151 })

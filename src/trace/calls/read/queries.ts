@@ -89,17 +89,18 @@ function selectedWithin(selection: Selection, { ids, bound }: Scope, params: Par
 }
 
 /**
- * SQL that is true for the calls within a bound. Those that lie apart are looked up by their ids: the start time of a call is the
- * greatest of its rows, so one of these lies within the bound too.
+ * SQL that is true for calls that started within a bound. Scattered calls are selected by id, so that only their rows are merged:
+ * their ids come from the unmerged rows within the bound. The merged start time is the maximum over the rows of a call, so one of
+ * them has it.
  */
 function boundSql({ project_id }: Selection, bound: WindowBound, params: Params): string {
   const isWithin = isWithinSql(bound, params)
-  if (bound.calls === 'neighbours') return isWithin
+  if (bound.calls === 'adjacent') return isWithin
   const project = params.bindProject(project_id)
   return `${isWithin} AND id IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND ${isWithin})`
 }
 
-/** The same for rows, merged or not. An end may have no start time, which is before any bound. */
+/** SQL that is true for rows, merged or not, with a start time within a bound. The row of an end may have none ({@link NEVER}). */
 function isWithinSql({ direction, edge }: WindowBound, params: Params): string {
   const time = `parseDateTime64BestEffort(${params.bind(edge, 'String')}, 6, 'UTC')`
   return direction === 'desc' ? `started_at >= ${time}` : `started_at <= ${time} AND started_at != ${NEVER}`

@@ -19,8 +19,8 @@ export interface WindowBound {
   direction: 'asc' | 'desc'
   /** Start time, ISO 8601 in UTC. */
   edge: string
-  /** Whether its calls are neighbours in the table, since their ids rise with time, or lie apart. */
-  calls: 'neighbours' | 'apart'
+  /** Whether its calls are adjacent in the table, which is ordered by id, or scattered over it, as random ids are. */
+  calls: 'adjacent' | 'scattered'
 }
 
 /** Lists that reach further are scanned in full at once. */

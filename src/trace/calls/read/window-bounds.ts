@@ -7,15 +7,15 @@ import type { List } from './list.ts'
 import * as queries from './queries.ts'
 import type { ScanWindow, WindowBound } from './scan-windows.ts'
 
-/** Rows within a bound whose calls lie apart: the set of their ids takes some 30 MB and a tenth of a second. */
-const APART_ROWS_MAX = 2 ** 18
+/** Limit of rows within a bound for scattered calls. Building a set of as many ids takes some 0.1 s and 30 MB of memory. */
+const SCATTERED_ROWS_MAX = 2 ** 18
 
 const REMEMBERED_MS = 10_000
 const BOUNDS_MAX = 1000
 
 /** Finds the bounds of scan windows. */
 export interface WindowBounds {
-  /** Undefined where the window would hold all calls, or too many others that lie between those that the filter selects. */
+  /** Undefined where the window would hold all calls, or more rows than are looked up by id ({@link SCATTERED_ROWS_MAX}). */
   of(list: List, window: ScanWindow): Promise<WindowBound | undefined>
 }
 
@@ -49,11 +49,13 @@ export function createWindowBounds({ traces }: { traces: TraceDb }): WindowBound
     const rowOf = <Row>(query: Query): Promise<Row | undefined> => firstOf(traces.query<Row>(query, signal))
     const byId = await rowOf<{ id: string; started_at: string }>(queries.selectBoundById(selection, window))
     if (byId === undefined) return undefined
-    if (risesWithTime(byId.id)) return { direction, edge: byId.started_at, calls: 'neighbours' }
+    if (risesWithTime(byId.id)) return { direction, edge: byId.started_at, calls: 'adjacent' }
     const byStart = await rowOf<{ started_at: string }>(queries.selectBoundByStart(selection, window))
     if (byStart === undefined) return undefined
-    const bound: WindowBound = { direction, edge: byStart.started_at, calls: 'apart' }
-    const within = await rowOf<{ count: number }>(queries.countWithin(selection, bound, APART_ROWS_MAX + 1))
-    return within !== undefined && within.count <= APART_ROWS_MAX ? bound : undefined
+    const bound: WindowBound = { direction, edge: byStart.started_at, calls: 'scattered' }
+    const within = await rowOf<{ count: number }>(
+      queries.countWithin(selection, bound, SCATTERED_ROWS_MAX + 1),
+    )
+    return within !== undefined && within.count <= SCATTERED_ROWS_MAX ? bound : undefined
   }
 }
