@@ -17,7 +17,10 @@ test('a project without models says how to train one, and a run shows its curves
     WANDB_API_KEY: KEY,
   })
   await page.getByRole('tab', { name: /^Runs/ }).click()
-  await page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'The first' }).click()
+  const runs = page.getByRole('grid', { name: 'Runs' }).getByRole('row')
+  // A header and four runs: until the last one is listed, rows may still move.
+  await expect(runs).toHaveCount(5)
+  await runs.filter({ hasText: 'The first' }).click()
   await expect(page).toHaveURL(/run=first/)
   const loss = page.getByRole('figure', { name: 'loss' })
   await expect(loss).toContainText(/over step 0 to \d/)
