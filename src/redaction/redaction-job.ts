@@ -31,8 +31,6 @@ export interface Redacted {
   hits: number[]
 }
 
-export type RedactionAnswer = Redacted | { refused: string } | { failed: string }
-
 /** @throws 400 for JSON that is nested too deep. */
 export function redactAll(rules: CompiledRules, key: HashKey, values: readonly Redactable[]): Redacted {
   const redacting: Redacting = {

@@ -1,6 +1,6 @@
 import { ClientError } from '../errors.ts'
-import { serveThread } from '../threads/serve-thread.ts'
-import { type RedactionAnswer, type RedactionJob, redactAll } from './redaction-job.ts'
+import { serveLimitedWork } from '../threads/serve-limited-work.ts'
+import { type Redacted, type RedactionJob, redactAll } from './redaction-job.ts'
 import { type CompiledRules, compileRules } from './rules.ts'
 import type { Rule } from './wire.ts'
 
@@ -11,15 +11,15 @@ const PATTERNS_KEPT_MAX = 50
 const kept = new Map<string, CompiledRules>()
 
 /** The program of the threads that redact what takes long. */
-serveThread(answerTo)
+serveLimitedWork(redacted)
 
-function answerTo({ rules, key, values }: RedactionJob): RedactionAnswer {
+function redacted({ rules, key, values }: RedactionJob): Redacted {
   try {
     return redactAll(compiledOf(rules), key, values)
   } catch (error) {
-    if (error instanceof ClientError) return { refused: error.message }
-    // Messages, such as those of JSON.parse, may quote what is to be redacted, and this one goes to the log.
-    return { failed: error instanceof Error ? error.name : 'unknown error' }
+    if (error instanceof ClientError) throw error
+    // Messages, such as those of JSON.parse, may quote what is to be redacted, and the error goes to the log.
+    throw new Error(error instanceof Error ? error.name : 'unknown error')
   }
 }
 

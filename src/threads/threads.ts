@@ -5,6 +5,9 @@ import pLimit from 'p-limit'
 /** A thread reads some files before it is ready. */
 const START_MS_MAX = 60_000
 
+/** A thread without work holds some 40 MB, and another one is ready in a fifth of a second. */
+const IDLE_MS_MAX = 60_000
+
 export interface ThreadsOptions {
   /** Its module calls `serveThread`. */
   program: URL
@@ -30,21 +33,21 @@ export class ThreadLost extends Error {
  */
 export type RunInThread<Job, Answer> = (job: Job, options?: { timeoutMs?: number }) => Promise<Answer>
 
-/** Threads of one program, started on demand; they do not keep the process alive. */
+/** Threads of one program, started on demand and ended when they have had no work for a while; they do not keep the process alive. */
 export function createThreads<Job, Answer>({
   program,
   threadsMax,
   memoryMbMax,
 }: ThreadsOptions): RunInThread<Job, Answer> {
   const turns = pLimit(threadsMax)
-  const idle: Worker[] = []
+  const idle: { worker: Worker; ending: NodeJS.Timeout }[] = []
 
   async function start(): Promise<Worker> {
     const resourceLimits = memoryMbMax === undefined ? {} : { maxOldGenerationSizeMb: memoryMbMax }
     const worker = new Worker(program, { resourceLimits })
     // An error ends the thread, and its end fails the waiting job; without a listener it would end the server.
     worker.on('error', () => undefined)
-    worker.once('exit', () => idle.splice(0, idle.length, ...idle.filter((one) => one !== worker)))
+    worker.once('exit', () => forget(worker))
     try {
       await once(worker, 'message', { signal: AbortSignal.timeout(START_MS_MAX) })
       return worker
@@ -54,13 +57,33 @@ export function createThreads<Job, Answer>({
     }
   }
 
+  function forget(worker: Worker): void {
+    const at = idle.findIndex((one) => one.worker === worker)
+    if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.ending)
+  }
+
+  /** The one that had work last, so that the others end. */
+  function takeIdle(): Worker | undefined {
+    const last = idle.pop()
+    clearTimeout(last?.ending)
+    return last?.worker
+  }
+
+  function keepIdle(worker: Worker): void {
+    worker.unref()
+    const end = (): void => {
+      forget(worker)
+      void worker.terminate()
+    }
+    idle.push({ worker, ending: setTimeout(end, IDLE_MS_MAX).unref() })
+  }
+
   async function ask(job: Job, timeoutMs: number | undefined): Promise<Answer> {
-    const worker = idle.pop() ?? (await start())
+    const worker = takeIdle() ?? (await start())
     worker.ref()
     try {
       const answer = await answerOf<Answer>(worker, job, timeoutMs)
-      worker.unref()
-      idle.push(worker)
+      keepIdle(worker)
       return answer
     } catch (error) {
       await worker.terminate()

@@ -5,7 +5,7 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { CommitInDoubt } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
-import { readGroups } from '../trajectories/read-groups.ts'
+import { asLines, readGroups } from '../trajectories/read-groups.ts'
 import { dataKeyOf } from './blob-owner.ts'
 import type { JobsDeps } from './deps.ts'
 import { rlConfigOf, sftConfigOf } from './job-config.ts'
@@ -89,8 +89,8 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     await assertRoom()
     const id = newId()
     const data_key = dataKeyOf(id)
-    const body = readGroups(stream, JobHead)
-    await blobs.put(data_key, Readable.from(body.lines()))
+    const body = readGroups(stream, JobHead, context.caller.user)
+    await blobs.put(data_key, Readable.from(asLines(body.groups())))
     try {
       context.signal.throwIfAborted()
       const { model_id, experimental_config } = body.head()

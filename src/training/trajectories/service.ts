@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { BlobOwner } from '../../blob-sweep.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { ValidationFailure } from '../../http/validation-error.ts'
 import { newId } from '../../ids.ts'
 import type { Redaction, Redactor } from '../../redaction/service.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
@@ -9,10 +10,11 @@ import { nowIso } from '../../time.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
 import type { ModelRegistry } from '../model-registry/service.ts'
 import { linesOf } from './blob-lines.ts'
+import { checkGroup } from './check-group.ts'
 import { createGroupMetrics } from './group-metrics.ts'
-import { readGroups } from './read-groups.ts'
+import { asLines, readGroups } from './read-groups.ts'
 import type { TrajectoryCalls } from './trajectory-calls.ts'
-import { LogHead, type LogRes, TrajectoryGroup } from './wire.ts'
+import { LogHead, type LogRes, type TrajectoryGroup } from './wire.ts'
 
 /** Prefix of logged trajectories, until they are calls. */
 const PREFIX = 'logged-trajectories/'
@@ -53,10 +55,11 @@ export function createTrajectories({
     const redactor = await redaction.of(project_id)
     const id = newId()
     const key = `${PREFIX}${id}.jsonl`
-    const body = readGroups(input.stream, LogHead)
+    const body = readGroups(input.stream, LogHead, caller.user)
     try {
-      const lines = redactor === undefined ? body.lines() : redactedLines(body.lines(), redactor)
-      await blobs.put(key, Readable.from(lines))
+      const groups =
+        redactor === undefined ? body.groups() : redactedGroups(body.groups(), redactor, caller.user)
+      await blobs.put(key, Readable.from(asLines(groups)))
       const { split } = body.head()
       const source = {
         id,
@@ -76,19 +79,35 @@ export function createTrajectories({
   return { log }
 }
 
-/** @throws 400 for a group of which the rules leave none */
-async function* redactedLines(lines: AsyncIterable<string>, redactor: Redactor): AsyncGenerator<string> {
-  for await (const line of lines) {
-    const [text = line] = await redactor.redact([{ form: 'json', text: line }])
-    if (text !== line && !TrajectoryGroup.safeParse(JSON.parse(text)).success)
-      throw invalidRequest('The redaction rules of the project take away what a trajectory group needs')
-    yield text
+/** @throws 400 for a group of which the rules leave none, 413 and 503 */
+async function* redactedGroups(
+  groups: AsyncIterable<Uint8Array>,
+  redactor: Redactor,
+  user: string,
+): AsyncGenerator<Uint8Array> {
+  let index = 0
+  for await (const group of groups) {
+    const text = Buffer.from(group.buffer, group.byteOffset, group.byteLength).toString()
+    const [redacted = text] = await redactor.redact([{ form: 'json', text }])
+    if (redacted === text) yield group
+    else yield await stillGroup(Buffer.from(redacted), index, user)
+    index++
+  }
+}
+
+async function stillGroup(redacted: Uint8Array, index: number, user: string): Promise<Uint8Array> {
+  try {
+    await checkGroup(redacted, index, user)
+    return redacted
+  } catch (error) {
+    if (!(error instanceof ValidationFailure)) throw error
+    throw invalidRequest('The redaction rules of the project take away what a trajectory group needs')
   }
 }
 
 async function metricsOf(blobs: Blobs, key: string, split: string): Promise<Record<string, number>> {
   const metrics = createGroupMetrics()
   // Each line was checked on arrival.
-  for await (const line of linesOf(blobs, key)) metrics.add(JSON.parse(line) as TrajectoryGroup)
+  for await (const line of linesOf(blobs, key)) metrics.add(JSON.parse(line.toString()) as TrajectoryGroup)
   return metrics.result(split)
 }

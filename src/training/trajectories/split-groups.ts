@@ -18,12 +18,13 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
+const TAB = 0x09
 const SPACE = 0x20
 
 /** Takes a JSON body apart as it arrives. */
 export interface GroupSplitter {
-  /** The texts of the groups that end in this chunk; none contains a line break. */
-  push(chunk: Uint8Array): string[]
+  /** The groups that end in this chunk; none contains a line break. */
+  push(chunk: Uint8Array): Buffer[]
   /** The rest of the body, with an empty list in place of the groups. */
   head(): string
 }
@@ -66,17 +67,17 @@ export function createGroupSplitter(): GroupSplitter {
     depth--
   }
 
-  function endGroup(groups: string[], end: 'comma' | 'bracket'): void {
-    const text = group.take()
+  function endGroup(groups: Buffer[], end: 'comma' | 'bracket'): void {
+    const bytes = group.take()
     // `[]` has no group; `[1,]` has an empty one, which is not JSON.
-    if (end === 'bracket' && groupsSeen === 0 && text.trim() === '') return
+    if (end === 'bracket' && groupsSeen === 0 && isBlank(bytes)) return
     groupsSeen++
-    groups.push(text)
+    groups.push(bytes)
   }
 
   return {
     push(chunk) {
-      const groups: string[] = []
+      const groups: Buffer[] = []
       let from = 0
       const flush = (to: number): void => {
         const sink = inGroups ? group : head
@@ -111,14 +112,18 @@ export function createGroupSplitter(): GroupSplitter {
       flush(chunk.length)
       return groups
     },
-    head: () => head.take(),
+    head: () => head.take().toString('utf8'),
   }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === SPACE || byte === TAB)
 }
 
 interface GrowingBuffer {
   add(bytes: Uint8Array): void
-  /** Returns its text and empties it. */
-  take(): string
+  /** Returns what it has and empties it. */
+  take(): Buffer
 }
 
 function createBuffer(bytesMax: number, what: string): GrowingBuffer {
@@ -132,10 +137,10 @@ function createBuffer(bytesMax: number, what: string): GrowingBuffer {
       chunks.push(bytes)
     },
     take() {
-      const text = Buffer.concat(chunks, size).toString('utf8')
+      const bytes = Buffer.concat(chunks, size)
       chunks = []
       size = 0
-      return text
+      return bytes
     },
   }
 }

@@ -1,20 +1,17 @@
 import { z } from 'zod'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
+import { JsonText } from '../../lossless-json.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import { linesOf } from './blob-lines.ts'
-import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-calls.ts'
+import type { TrajectorySource } from './group-calls.ts'
+import { areEnough, type GroupRows, noRows } from './group-rows.ts'
+import { groupRows } from './make-group-rows.ts'
 
-/** Calls written at once: enough to amortise a commit, few enough for memory. */
-const CALLS_PER_WRITE = 500
-
-/** Characters of payloads written at once: each turn repeats the messages before it. */
-const CHARS_PER_WRITE = 4 * 1024 * 1024
-
-/** Attempts over some hours, in which a full disk may be noticed. */
+/** Attempts over some fifty minutes. Those that an outage of a store ends, such as a full disk, are not counted. */
 const ATTEMPTS_MAX = 12
 
 /** The data from which the calls of a training job's trajectories are made. */
@@ -37,7 +34,7 @@ export interface TrajectoryCalls {
 
 export interface TrajectoryCallsDeps {
   blobs: Blobs
-  calls: Pick<Calls, 'record'>
+  calls: Pick<Calls, 'acceptParts'>
   feedback: Pick<Feedback, 'record'>
   jobQueue: JobQueue
   log: Log
@@ -61,15 +58,11 @@ export function createTrajectoryCalls(deps: TrajectoryCallsDeps): TrajectoryCall
     },
   })
 
-  async function write(source: TrajectorySource, user: string, batch: readonly GroupCall[]): Promise<void> {
-    if (batch.length === 0) return
-    const rewards = batch.flatMap(({ reward }) => (reward === undefined ? [] : [reward]))
-    await calls.record(
-      source.project_id,
-      batch.map(({ call }) => call),
-      user,
-    )
-    if (rewards.length > 0) await feedback.record(rewards, user)
+  async function write({ parts, rewards, calls: count }: GroupRows, user: string): Promise<void> {
+    if (count === 0) return
+    await calls.acceptParts(parts)
+    const all = rewards.map((reward) => ({ ...reward, payload: new JsonText(reward.payload) }))
+    if (all.length > 0) await feedback.record(all, user)
   }
 
   async function writeGroups(
@@ -77,23 +70,23 @@ export function createTrajectoryCalls(deps: TrajectoryCallsDeps): TrajectoryCall
     user: string,
     signal?: AbortSignal,
   ): Promise<number> {
-    let batch: GroupCall[] = []
+    let batch = noRows()
     let index = 0
     let written = 0
-    let chars = 0
-    for await (const line of linesOf(blobs, key)) {
-      for (const shown of callsOfGroup(line, index++, source)) {
-        batch.push(shown)
-        written++
-        chars += shown.call.inputs.text.length + (shown.call.output?.text.length ?? 0)
-        if (batch.length < CALLS_PER_WRITE && chars < CHARS_PER_WRITE) continue
+    for await (const bytes of linesOf(blobs, key)) {
+      for (const rows of await groupRows({ bytes, index: index++, source, user })) {
+        batch.parts.push(...rows.parts)
+        batch.rewards.push(...rows.rewards)
+        batch.calls += rows.calls
+        batch.chars += rows.chars
+        written += rows.calls
+        if (!areEnough(batch)) continue
         signal?.throwIfAborted()
-        await write(source, user, batch)
-        batch = []
-        chars = 0
+        await write(batch, user)
+        batch = noRows()
       }
     }
-    await write(source, user, batch)
+    await write(batch, user)
     return written
   }
 

@@ -1,0 +1,27 @@
+import { type ValidationDetail, ValidationFailure } from '../../http/validation-error.ts'
+import { createLimitedWork } from '../../threads/limited-work.ts'
+import type { GroupToCheck } from './check-group-worker.ts'
+import { type CheckedGroup, checkedGroup } from './checked-group.ts'
+
+/** Bytes of a group that is checked on the thread that serves, in some 2 ms. */
+const BYTES_HERE_MAX = 256 * 1024
+
+const check = createLimitedWork<GroupToCheck, CheckedGroup | { invalid: readonly ValidationDetail[] }>({
+  program: new URL('./check-group-worker.ts', import.meta.url),
+  does: 'check a trajectory group',
+  // The largest group of sampled tokens takes some 2 s.
+  msMax: 30_000,
+  // That group takes half of it.
+  memoryMbMax: 2048,
+})
+
+/**
+ * Checks a group of a user's body, in a thread where that may take long.
+ * @throws 422, 413 for one that takes too long or too much memory, 503 without a thread
+ */
+export async function checkGroup(bytes: Uint8Array, index: number, user: string): Promise<CheckedGroup> {
+  if (bytes.byteLength <= BYTES_HERE_MAX) return checkedGroup(bytes, index)
+  const answer = await check(user, { bytes, index })
+  if ('invalid' in answer) throw new ValidationFailure(answer.invalid)
+  return answer
+}

@@ -1,0 +1,47 @@
+import { isUtf8 } from 'node:buffer'
+import { z } from 'zod'
+import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { withoutTokens } from './checked-tokens.ts'
+import { storedGroup } from './stored-group.ts'
+import { TrajectoryGroup } from './wire.ts'
+
+/** A group that was checked. */
+export interface CheckedGroup {
+  /** As it is stored; undefined where that is as it came. */
+  stored: Uint8Array | undefined
+  trajectories: number
+  exceptions: number
+}
+
+/** @param index its place in the body, for errors @throws ValidationFailure */
+export function checkedGroup(bytes: Uint8Array, index: number): CheckedGroup {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const value = parsed(text)
+  const { trajectories, exceptions } = checked(value, index)
+  const stored = storedGroup(text, value)
+  return {
+    stored: stored === text && isUtf8(bytes) ? undefined : Buffer.from(stored),
+    trajectories: trajectories.length,
+    exceptions: exceptions?.length ?? 0,
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw error instanceof SyntaxError ? jsonInvalid(error) : error
+  }
+}
+
+function checked(value: unknown, index: number): TrajectoryGroup {
+  // The text is stored unchanged, so values that would have to be converted are refused.
+  const result = TrajectoryGroup.safeParse(withoutTokens(value))
+  if (result.success) return result.data
+  const inBody = result.error.issues.map((issue) => ({
+    ...issue,
+    path: ['trajectory_groups', index, ...issue.path],
+  }))
+  // Earlier groups are not in memory, so only this index is filled in for the error's `input`.
+  throw validationFailure('body', new z.ZodError(inBody), { trajectory_groups: { [index]: value } })
+}
