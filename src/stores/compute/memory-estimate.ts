@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { BaseQuantization } from '../../engine-settings.ts'
+import { machineBytes } from '../../machine-bytes.ts'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 
 /** GB are 2^30 bytes, as the engine's own settings have them. */
@@ -167,12 +167,6 @@ function createKnownSizes(environment: NodeJS.ProcessEnv) {
       return sizes.get(location)?.last
     },
   }
-}
-
-/** The memory of the machine, or of the container that this server runs in. */
-function machineBytes(): number {
-  const limit = process.constrainedMemory()
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /**

@@ -181,6 +181,15 @@ export function traceDbContract(open: () => Promise<TraceDb>): void {
       expect(await firstOf(db.query({ sql, params }))).toEqual({ long, list: [long, 'b'], all })
     })
 
+    it('takes commands whose values are longer than an address', async () => {
+      await db.insert('contract', [row('long', 1, 'note 1'), row('long', 2, 'kept')])
+      const notes = Array.from({ length: 20_000 }, (_, index) => `note ${index}`)
+      const sql = `ALTER TABLE contract DELETE WHERE project = 'long' AND note IN {notes:Array(String)}
+        SETTINGS mutations_sync = 1`
+      await db.command({ sql, params: { notes } })
+      expect((await rowsOf(read('long'))).map(({ id }) => id)).toEqual([2])
+    })
+
     it('takes thousands of short values', async () => {
       const names = Array.from({ length: 3_000 }, (_, index) => `v${index}`)
       const params = Object.fromEntries(names.map((name, index) => [name, index]))

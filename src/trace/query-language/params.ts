@@ -22,7 +22,7 @@ export interface Params {
   bindTexts(texts: readonly string[]): string
   /** Binds a number and returns SQL for it. */
   bindNumber(value: number): string
-  /** Binds numbers and returns SQL for their set. */
+  /** Binds the numbers of a list of the request and returns SQL for their set. @throws 400 for too many, 413 as `bind`. */
   bindNumbers(values: readonly number[]): string
   /** Binds ids of any number, none of which has a space, and returns SQL for their set. */
   bindIds(ids: readonly string[]): string
@@ -71,22 +71,28 @@ export function createParams(): Params {
       return '{project_id:String}'
     },
     bindTexts(texts) {
-      if (texts.length > LISTED_MAX) throw invalidRequest(`A list of values has at most ${LISTED_MAX}`)
+      checkListed(texts)
       return texts.length <= ARRAY_MAX && charsOf(texts) <= ARRAY_CHARS_MAX
         ? bind(texts, 'Array(String)')
         : `(SELECT arrayJoin(JSONExtract(${bind(jsonOf(texts), 'String')}, 'Array(String)')))`
     },
     bindNumber: (value) =>
       isSendable(value) ? bind(value, 'Float64') : `toFloat64(${bind(String(value), 'String')})`,
-    bindNumbers: (numbers) =>
-      numbers.every(isSendable)
+    bindNumbers(numbers) {
+      checkListed(numbers)
+      return numbers.every(isSendable)
         ? bind(numbers, 'Array(Float64)')
-        : `arrayMap(text -> toFloat64(text), ${bind(numbers.map(String), 'Array(String)')})`,
+        : `arrayMap(text -> toFloat64(text), ${bind(numbers.map(String), 'Array(String)')})`
+    },
     bindIds: (ids) =>
       ids.length <= ARRAY_MAX
         ? keep(ids, 'Array(String)')
         : `(SELECT arrayJoin(splitByChar(' ', ${keep(ids.join(' '), 'String')})))`,
   }
+}
+
+function checkListed(values: readonly unknown[]): void {
+  if (values.length > LISTED_MAX) throw invalidRequest(`A list of values has at most ${LISTED_MAX}`)
 }
 
 /** Half a surrogate pair, which is stored as U+FFFD, would make the whole text one that the database cannot parse. */
@@ -96,5 +102,6 @@ function jsonOf(texts: readonly string[]): string {
 
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length
+  if (typeof value === 'number') return String(value).length
   return Array.isArray(value) ? value.reduce((sum: number, one) => sum + charsOf(one), 0) : 0
 }

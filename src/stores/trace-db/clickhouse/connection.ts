@@ -122,7 +122,8 @@ export function connect(endpoint: Endpoint): Connection {
     },
 
     async run(sql, params = {}) {
-      await client.command({ query: sql, query_params: params })
+      const { query, query_params, size = {} } = withValues(sql, params)
+      await client.command({ query, query_params, clickhouse_settings: size })
     },
 
     async insert(table, lines, token) {
@@ -155,26 +156,31 @@ function query(
   params: Record<string, unknown>,
   { format, queryId, settings }: StreamOptions,
 ): ReturnType<ClickHouseClient['exec']> {
-  const common = { query_id: queryId, clickhouse_settings: settings }
-  const isShort =
-    charsOf(params) <= CHARS_IN_ADDRESS_MAX && Object.keys(params).length <= VALUES_IN_ADDRESS_MAX
-  if (isShort) return client.exec({ ...common, query: `${sql}\nFORMAT ${format}`, query_params: params })
-  const inlined = inlineValues({ sql, params })
+  const sent = withValues(sql, params)
   return client.exec({
-    ...common,
-    query: `${inlined}\nFORMAT ${format}`,
-    clickhouse_settings: { ...settings, max_query_size: sizeWithValues(sql, inlined) },
+    query_id: queryId,
+    query: `${sent.query}\nFORMAT ${format}`,
+    query_params: sent.query_params,
+    clickhouse_settings: { ...settings, ...sent.size },
   })
 }
 
-/** The largest size of a query whose values were written into it. */
-function sizeWithValues(sql: string, inlined: string): string {
-  return String(QUERY_CHARS_MAX + Buffer.byteLength(inlined) - sql.length)
+/** SQL with its values: in the address, or written into it where they are long or many, which it may then be longer for. */
+function withValues(
+  sql: string,
+  params: Record<string, unknown>,
+): { query: string; query_params: Record<string, unknown>; size?: ClickHouseSettings } {
+  const isShort =
+    charsOf(params) <= CHARS_IN_ADDRESS_MAX && Object.keys(params).length <= VALUES_IN_ADDRESS_MAX
+  if (isShort) return { query: sql, query_params: params }
+  const query = inlineValues({ sql, params })
+  const bytes = QUERY_CHARS_MAX + Buffer.byteLength(query) - sql.length
+  return { query, query_params: {}, size: { max_query_size: String(bytes) } }
 }
 
-/** Characters of the texts among values. */
+/** Characters of values as they are sent. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return 0
+  if (typeof value !== 'object' || value === null) return String(value).length
   return Object.values(value).reduce((sum: number, one: unknown) => sum + charsOf(one), 0)
 }

@@ -1,11 +1,12 @@
+import { ClickHouseError } from '@clickhouse/client'
 import { describe, expect, it, vi } from 'vitest'
 import { createLostWrites } from './lost-writes.ts'
 import type { Requests } from './server.ts'
 
-/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail. */
-function brokenDatabase(refuses: (sql: string) => boolean) {
+/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail, with a code. */
+function brokenDatabase(refuses: (sql: string) => boolean, code = '74') {
   const answerOf = (sql: string): object[] => {
-    if (refuses(sql)) throw new Error(`Code: 74: ${sql}`)
+    if (refuses(sql)) throw new ClickHouseError({ message: sql, code, type: 'TEST' })
     if (sql.includes('system.events')) return [{ value: 1 }]
     if (sql.includes('system.parts')) return [{ table: 'calls', name: 'all_1_1_0' }]
     return sql.startsWith('CHECK') ? [{ is_passed: 0 }] : []
@@ -46,6 +47,12 @@ describe('the repair of a table', () => {
     isFailing = false
     await change(database)
     expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 2, detached: [] })
+  })
+
+  it('is done where a server that was started again has opened the table by itself', async () => {
+    const database = brokenDatabase((sql) => sql.startsWith('ATTACH'), '57')
+    await change(database)
+    expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 0, detached: [] })
   })
 
   it('is logged and counted when the state of the table cannot be queried', async () => {

@@ -46,6 +46,7 @@ export interface Reads {
 
 /** A query that runs. */
 interface Running {
+  /** Of the last attempt at it; empty before the first. */
   queryId: string
   rest: AsyncIterator<Buffer>
 }
@@ -77,18 +78,22 @@ export function createReads({
   )
   const ending = new Set<Promise<void>>()
 
+  function kill(queryId: string): void {
+    requests
+      .run('KILL QUERY WHERE query_id = {id:String} ASYNC', { id: queryId })
+      .catch((error: unknown) => log.warn({ err: error }, 'a query could not be killed'))
+  }
+
   /** Ends a query whose reader has left: closing its connection would end it only with its next block of rows. */
-  async function end({ queryId, rest }: Running): Promise<void> {
+  async function end(running: Running): Promise<void> {
     const started = performance.now()
-    let timer = setTimeout(kill, ENDS_SOON_MS)
-    function kill(): void {
-      requests
-        .run('KILL QUERY WHERE query_id = {id:String} ASYNC', { id: queryId })
-        .catch((error: unknown) => log.warn({ err: error }, 'a query could not be killed'))
-      timer = setTimeout(kill, KILL_AGAIN_MS)
+    let timer = setTimeout(killAgain, ENDS_SOON_MS)
+    function killAgain(): void {
+      kill(running.queryId)
+      timer = setTimeout(killAgain, KILL_AGAIN_MS)
     }
     try {
-      while (!(await rest.next()).done);
+      while (!(await running.rest.next()).done);
     } catch {
       // It was killed, or failed by itself after its reader had left.
     } finally {
@@ -120,17 +125,16 @@ export function createReads({
     )
     let running: Running | undefined
     try {
-      const queryId = randomUUID()
-      const options = {
-        format,
-        queryId,
-        settings: { ...settings(query.sql), ...settingsOf(threads, limits) },
-      }
-      const rows = request(server, 'unanswered', (connection) =>
-        connection.stream(query.sql, query.params, options),
-      )
-      const rest = iterate(rows)
-      running = { queryId, rest }
+      const own = { ...settings(query.sql), ...settingsOf(threads, limits) }
+      const attempt = { queryId: '' }
+      const rows = request(server, 'unanswered', (connection) => {
+        // The reply to an attempt may be lost while the server goes on with it.
+        if (attempt.queryId !== '') kill(attempt.queryId)
+        attempt.queryId = randomUUID()
+        return connection.stream(query.sql, query.params, { format, queryId: attempt.queryId, settings: own })
+      })
+      running = Object.assign(attempt, { rest: iterate(rows) })
+      const { rest } = running
       for (;;) {
         const next = await stop.before(rest.next())
         if (next.done) running = undefined
@@ -169,20 +173,25 @@ function ownerOf({ params }: Query): string {
 
 /** Waits for work until the signal or a time limit ends the waiting. */
 function stopBy(signal: AbortSignal | undefined, limits: Pick<QueryLimits, 'msMax'> & Partial<QueryLimits>) {
-  const stopped = Promise.withResolvers<never>()
-  stopped.promise.catch(() => undefined)
-  let isStopped = false
+  let stopped: { reason: unknown } | undefined
+  /** Rejects what is waited for. A promise that is raced with one that lasts would be kept with its result until that one ends. */
+  let giveUp: ((reason: unknown) => void) | undefined
 
   function stop(reason: unknown): void {
-    isStopped = true
-    stopped.reject(reason)
+    stopped ??= { reason }
+    giveUp?.(reason)
   }
   const gone = (): void => stop(signal?.reason)
   const timer = setTimeout(() => stop(tookTooLong(limits)), limits.msMax)
   signal?.addEventListener('abort', gone, { once: true })
   return {
-    isStopped: () => isStopped,
-    before: <Result>(work: Promise<Result>): Promise<Result> => Promise.race([work, stopped.promise]),
+    isStopped: () => stopped !== undefined,
+    before: <Result>(work: Promise<Result>): Promise<Result> =>
+      new Promise((resolve, reject) => {
+        work.then(resolve, reject)
+        giveUp = reject
+        if (stopped !== undefined) reject(stopped.reason)
+      }),
     [Symbol.dispose](): void {
       clearTimeout(timer)
       signal?.removeEventListener('abort', gone)

@@ -47,12 +47,17 @@ export async function request<Answer>(
   make: (connection: Connection) => Promise<Answer>,
 ): Promise<Answer> {
   const giveUpAt = performance.now() + REPEAT_FOR_MS
+  /** Of an attempt that may have been carried out: what a server says that is away since then is not true of it. */
+  let unanswered: unknown
   for (;;) {
-    const connection = await server.connection()
+    const connection = await server.connection().catch((error: unknown) => {
+      throw unanswered ?? error
+    })
     try {
       return await make(connection)
     } catch (error) {
       if (!CODES[repeat].includes(connectionCodeOf(error)) || performance.now() > giveUpAt) throw error
+      if (!UNSENT.includes(String(connectionCodeOf(error)))) unanswered = error
       await delay(REPEAT_EVERY_MS)
     }
   }

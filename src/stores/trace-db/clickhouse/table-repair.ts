@@ -10,6 +10,7 @@ const REOPEN_MS_MAX = 70_000
 const REOPEN_RETRY_MS = 20
 
 const NO_SUCH_DATA_PART = 232
+const TABLE_ALREADY_EXISTS = 57
 
 export interface RepairDeps {
   requests: Requests
@@ -55,6 +56,8 @@ export function createTableRepair({ requests, log }: RepairDeps): TableRepair {
       try {
         return await requests.run(`ATTACH TABLE ${table}`)
       } catch (error) {
+        // A server that was started again has opened it, or the reply to an earlier try was lost.
+        if (codeOf(error) === TABLE_ALREADY_EXISTS) return
         if (!messageOf(error).includes('still used') || performance.now() > giveUpAt) throw error
         await delay(REOPEN_RETRY_MS)
       }

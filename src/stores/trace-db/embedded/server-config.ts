@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { totalmem } from 'node:os'
+import { machineBytes } from '../../../machine-bytes.ts'
 import { QUERY_SETTINGS } from '../clickhouse/clickhouse.ts'
 import type { SqlAccess } from './sql-access.ts'
 
@@ -61,7 +61,7 @@ export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: str
     http_port: port,
     users_config: usersFile,
     keep_alive_timeout: KEEP_ALIVE_S,
-    max_server_memory_usage: Math.round(totalmem() * MEMORY_SHARE_MAX),
+    max_server_memory_usage: Math.round(machineBytes() * MEMORY_SHARE_MAX),
     mark_cache_size: CACHE_BYTES_MAX,
     index_mark_cache_size: CACHE_BYTES_MAX,
     primary_index_cache_size: CACHE_BYTES_MAX,

@@ -25,9 +25,13 @@ const VALUES: unknown[] = [
 
 const PATHS = ['attributes.value', 'inputs.a\\.b.1', 'output.value', 'summary.value.deep']
 
-const payloads = (value: unknown) => ({
-  started: { attributes: { value, env: 'test' }, inputs: { value, 'a.b': ['first', value] } },
-  ended: { output: { value }, summary: { value: { deep: value } } },
+/** What ClickHouse cannot parse as a document: an integer and a number beyond its types, and half a surrogate pair. */
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object }
+const UNREADABLE: unknown[] = [rawJSON('98765432109876543210'), rawJSON('1e999'), '\ud83d']
+
+const payloads = (value: unknown, other: unknown = 'test') => ({
+  started: { attributes: { value, env: other }, inputs: { value, 'a.b': ['first', value] } },
+  ended: { output: { value }, summary: { value: { deep: value }, other } },
 })
 
 /** Conditions on one field, and what they may be compared with; `turn` chooses the operators of each literal. */
@@ -111,7 +115,13 @@ describe('a list by leaf columns is the same as by payloads', () => {
       const { started, ended } = payloads(value)
       return finishedCall({ ...started, ...ended })
     })
-    await writeCalls(server, project, [...calls, finishedCall()])
+    const unreadable = UNREADABLE.flatMap((other) =>
+      [7, 'a', null].map((value) => {
+        const { started, ended } = payloads(value, other)
+        return finishedCall({ ...started, ...ended })
+      }),
+    )
+    await writeCalls(server, project, [...calls, ...unreadable, finishedCall()])
     const ids = VALUES.map(() => finishedCall())
     await writeParts(ids, (at) => VALUES[(at * 7 + 3) % VALUES.length])
     await writeParts(ids.slice(1), (at) => VALUES[at])

@@ -93,6 +93,27 @@ describe('POST /calls/stream_query with expand_columns', () => {
     expect((await query(project, hidden))[0]).toMatchObject({ inputs: { model: one } })
   })
 
+  it('200 for conditions and orders that look behind a thousand refs, of which one leads nowhere', async () => {
+    const project = server.newProject()
+    const rows = Array.from({ length: 1000 }, (_, index) => ({ q: `it's ${index}` }))
+    const table = await ok('/table/create', { table: { project_id: project, rows } })
+    const dataset = await publish(project, 'data', { rows: `weave:///${project}/table/${table['digest']}` })
+    const refs = [...(table['row_digests'] as string[]), '0'.repeat(43)].map(
+      (digest) => `${dataset}/attr/rows/id/${digest}`,
+    )
+    await writeCalls(
+      server,
+      project,
+      refs.map((example, index) => finishedCall({ op_name: `call-${index}`, inputs: { example } })),
+    )
+    const expand_columns = ['inputs.example']
+    const found = (fields: Fields) => names(project, { expand_columns, ...fields })
+    expect(await found(where('$eq', 'inputs.example.q', "it's 777"))).toEqual(['call-777'])
+    expect(await found(where('$eq', 'inputs.example.q', null))).toEqual(['call-1000'])
+    const sort_by = [{ field: 'inputs.example.q', direction: 'desc' }]
+    expect((await found({ sort_by })).slice(0, 2)).toEqual(['call-999', 'call-998'])
+  })
+
   it('200 for conditions and orders that look behind refs', async () => {
     const { project } = await seeded()
     const expand_columns = ['inputs.model', 'inputs.model.config', 'inputs.example']

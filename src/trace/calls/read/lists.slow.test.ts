@@ -294,6 +294,9 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     )
     expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: index }))] })).toBe(200)
     expect(await count({ $in: [field, each(10_000, (index) => ({ $literal: `x${index}` }))] })).toBe(200)
+    const times = each(10_000, (index) => ({ $literal: 1_767_225_600_000 + index }))
+    expect(await count({ $in: [field, times] })).toBe(200)
+    expect(await count({ $in: [field, each(50_001, (index) => ({ $literal: index }))] })).not.toBe(503)
   })
 
   it('400 and 422 for too many conditions, without delay, however long they are', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FieldExpression } from '../../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../../query-language/json-path.ts'
-import { PAYLOADS } from './table.ts'
-import { isInTruncated, TRUNCATED_BYTES, truncatedColumn } from './truncated.ts'
+import { PAYLOADS, payloadNamed } from './table.ts'
+import { isInTruncated, readablePayload, TRUNCATED_BYTES, truncatedColumn } from './truncated.ts'
 
 /**
  * A leaf column keeps one leaf of a payload by itself, such as `output.score`, so that conditions and orders read some
@@ -51,8 +51,11 @@ export function leafColumnSql(path: string): string {
 }
 
 function valueSql(path: string): string {
-  const [root = '', ...steps] = splitPath(path)
-  const document = truncatedColumn(root) ?? root
+  const [name = '', ...steps] = splitPath(path)
+  const root = payloadNamed(name)
+  if (root === undefined) throw new TypeError(`${path} leads to no payload`)
+  const copy = truncatedColumn(root)
+  const document = copy ?? readablePayload(root)
   const literals = {
     bind: (value: unknown) => (typeof value === 'number' ? String(value) : textLiteral(value)),
   }
@@ -60,7 +63,7 @@ function valueSql(path: string): string {
   const isWhole = `length(leaf) < ${TRUNCATED_BYTES} OR isNotNull(toFloat64OrNull(leaf))`
   const kept = `if(${isWhole}, leaf, concat(substring(leaf, 1, ${TRUNCATED_BYTES}), ${CUT}))`
   const value = `arrayMap(leaf -> ifNull(${kept}, ${MISSING}), [${jsonLeaf(document, steps, literals)}])[1]`
-  return `if(isNull(${document}), NULL, ${value})`
+  return `if(isNull(${copy ?? root}), NULL, ${value})`
 }
 
 /**
