@@ -1,3 +1,4 @@
+import { parseProjectId } from '../../accounts/project-name.ts'
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
 import { type Tree, textOf, treeOf, valueAt } from './attributes.ts'
@@ -47,8 +48,9 @@ export interface Conversion {
 export const NO_PROJECT =
   'No project: send the header "project_id: ENTITY/PROJECT" or the resource attributes wandb.entity and wandb.project'
 
-/** Converts spans to calls. @throws 400 for bytes that are no export, 413 for too many spans or fields */
+/** Converts spans to calls. @throws 400 for bytes that are no export, or no project of the request; 413 for too many spans or fields */
 export function convertSpans(exported: ExportedSpans): Conversion {
+  if (exported.projectId !== undefined) parseProjectId(exported.projectId)
   const { decode } = encodingOf(exported.contentType)
   const placed = placedSpans(decode(exported.bytes), exported)
   const projectIds = [...new Set(placed.flatMap(({ projectId }) => projectId ?? []))]
@@ -102,6 +104,7 @@ function projectOf(resource: Tree, defaultEntity: string): string | undefined {
 /** @throws 400 for a span that makes no call. */
 function converted({ span, resource, projectId }: PlacedSpan, user: string): ConvertedSpan {
   if (projectId === undefined) throw invalidRequest(NO_PROJECT)
+  parseProjectId(projectId)
   const { op_name: spanName, ...call } = callOfSpan(checked(wire.Span, span, 'a Span'), {
     project_id: projectId,
     resource,

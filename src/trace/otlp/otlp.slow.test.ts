@@ -136,7 +136,7 @@ describe('POST /otel/v1/traces', () => {
     expect(partialSuccess['errorMessage']).toMatch(/; \.\.\.$/)
   })
 
-  it('200 with the project of the resource where the request names none', async () => {
+  it('200 with the project of the resource where the request names none, without spans whose resource names none or a wrong one', async () => {
     const [entity, name] = server.newProject().split('/')
     const [, ofCaller] = server.newProject().split('/')
     const { resourceSpans } = requestOf([spanOf()]) as { resourceSpans: object[] }
@@ -149,10 +149,12 @@ describe('POST /otel/v1/traces', () => {
         from({ 'wandb.entity': entity, 'wandb.project': name }),
         from({ 'wandb.project': ofCaller }),
         from({ 'service.name': 'homeless' }),
+        from({ 'wandb.entity': entity, 'wandb.project': 'a/b' }),
+        from({ 'wandb.project': 'x'.repeat(200) }),
       ],
     }
     const reply = await send(JSON.stringify(body), { 'content-type': JSON_TYPE })
-    expect(await reply.json()).toMatchObject({ partialSuccess: { rejectedSpans: '1' } })
+    expect(await reply.json()).toMatchObject({ partialSuccess: { rejectedSpans: '3' } })
     expect(await callsOf(server, `${entity}/${name}`)).toHaveLength(1)
     expect(await callsOf(server, `local/${ofCaller}`)).toHaveLength(1)
   })
