@@ -1,81 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { z } from 'zod'
+import { describe, expect, it, vi } from 'vitest'
 import { StoreFailed } from '../errors.ts'
-import { newId } from '../ids.ts'
-import { type Heard, NO_PEERS, type Peers } from '../stores/control-db/peers.ts'
-import { openTestControlDb } from '../stores/control-db/test-database.ts'
+import type { Heard, Peers } from '../stores/control-db/peers.ts'
 import { eventually } from '../test-eventually.ts'
-import { SILENT } from '../test-log.ts'
 import { isoIn } from '../time.ts'
-import type { Job, JobContext, JobKind, Requeue } from './job-kind.ts'
-import { createJobQueue } from './job-queue.ts'
+import type { Requeue } from './job-kind.ts'
+import { DEAF, gated, useJobQueues, type Work } from './use-job-queues.ts'
 
-type Work = Record<string, unknown>
-
-let control: Awaited<ReturnType<typeof openTestControlDb>>
-
-beforeAll(async () => {
-  control = await openTestControlDb()
-})
-afterAll(() => control[Symbol.asyncDispose]())
-
-/** Servers that do not hear of each other. */
-const DEAF: Peers = { ...NO_PEERS, arePossible: true }
-
-/** A server with one kind of job, under a new name unless one is given. */
-async function serve(
-  given: Partial<JobKind<Work>> & Pick<JobKind<Work>, 'handle'>,
-  { leaseMs = 30_000, peers = DEAF }: { leaseMs?: number; peers?: Peers } = {},
-) {
-  const ended: unknown[] = []
-  const kind = given.kind ?? newId()
-  const queue = createJobQueue({ control, log: SILENT, peers, leaseMs })
-  const jobs = queue.define<Work>({
-    payload: z.record(z.string(), z.unknown()),
-    concurrency: 4,
-    attemptsMax: 3,
-    retryMs: () => 1,
-    giveUp: async ({ id }, end) => void ended.push({ id, ...end }),
-    ...given,
-    kind,
-  })
-  const started = await queue.start()
-  return { kind, ...jobs, ended, [Symbol.asyncDispose]: () => started[Symbol.asyncDispose]() }
-}
-
-async function rowOf(kind: string, id: string) {
-  const rows = control.selectFrom('jobs').selectAll().where('kind', '=', kind).where('id', '=', id)
-  return rows.executeTakeFirstOrThrow()
-}
-
-function untilState(kind: string, id: string, state: string) {
-  return vi.waitFor(
-    async () => {
-      const row = await rowOf(kind, id)
-      expect(row.state).toBe(state)
-      return row
-    },
-    { timeout: 60_000 },
-  )
-}
-
-/** A handler that waits until the test lets it go on. */
-function gated() {
-  const begun = Promise.withResolvers<{ job: Job<Work>; context: JobContext }>()
-  const gate = Promise.withResolvers<void>()
-  const handle = async (job: Job<Work>, context: JobContext): Promise<void> => {
-    begun.resolve({ job, context })
-    const aborted = new Promise<never>((_, reject) => {
-      context.signal.addEventListener('abort', () => reject(context.signal.reason))
-    })
-    await Promise.race([gate.promise, aborted])
-  }
-  return { handle, begun: begun.promise, open: gate.resolve }
-}
+const { control, serve, rowOf, untilState } = useJobQueues()
 
 /** As if the servers that hold leases of a kind were gone. */
 async function expireLeases(kind: string): Promise<void> {
-  await control.updateTable('jobs').set({ leased_until: '' }).where('kind', '=', kind).execute()
+  await control().updateTable('jobs').set({ leased_until: '' }).where('kind', '=', kind).execute()
 }
 
 describe('a job', () => {
@@ -159,10 +94,12 @@ describe('a singleton key', () => {
       },
     })
     const add = (id: string, runAt?: string) =>
-      control.transaction().execute(async (tx) => {
-        const job = { id, payload: {}, singletonKey: 'k', ...(runAt && { runAt }) }
-        await server.addOnceIn(tx, job)
-      })
+      control()
+        .transaction()
+        .execute(async (tx) => {
+          const job = { id, payload: {}, singletonKey: 'k', ...(runAt && { runAt }) }
+          await server.addOnceIn(tx, job)
+        })
     await add('1', isoIn(3_600_000))
     await add('not added')
     server.wake()
@@ -181,7 +118,7 @@ describe('a singleton key', () => {
     const join = (waiting: Work, next: Work) =>
       String(waiting['calls']).length < 2 ? { calls: `${waiting['calls']}${next['calls']}` } : undefined
     for (const calls of ['a', 'b', 'c', 'd'])
-      await control
+      await control()
         .transaction()
         .execute((tx) =>
           server.replaceIn(tx, [{ id: calls, payload: { calls }, singletonKey: 'k', runAt }], join),
@@ -307,7 +244,9 @@ describe('a server that ends', () => {
     const taken = await untilState(lost.kind, 'a', 'completed')
     expect(taken).toMatchObject({ attempts: 2 })
     expect(interrupted).toEqual([{ id: 'a', why: 'interrupted' }])
-    const late = control.transaction().execute((tx) => context.fence(tx))
+    const late = control()
+      .transaction()
+      .execute((tx) => context.fence(tx))
     await expect(late).rejects.toThrow('lease')
     open()
     await lost[Symbol.asyncDispose]()

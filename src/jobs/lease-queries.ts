@@ -65,16 +65,16 @@ function leaseOf({ owner, token, leaseMs }: Omit<TakenBy, 'kind'>) {
   }
 }
 
-/** Extends every lease of a server; resolves with the jobs that it still holds. */
+/** Extends leases; resolves with the jobs of those that still hold. */
 export function extendLeases(
   control: ControlDb,
-  { owner, leaseMs }: Pick<TakenBy, 'owner' | 'leaseMs'>,
+  { tokens, leaseMs }: { tokens: readonly string[]; leaseMs: number },
 ): Promise<Pick<JobRow, 'kind' | 'id' | 'lease_token' | 'cancel_reason'>[]> {
   return control
     .updateTable('jobs')
     .set({ leased_until: isoIn(leaseMs), heartbeat_at: isoIn(0) })
     .where('state', '=', 'active')
-    .where('lease_owner', '=', owner)
+    .where('lease_token', 'in', tokens)
     .returning(['kind', 'id', 'lease_token', 'cancel_reason'])
     .execute()
 }
@@ -89,17 +89,17 @@ export async function expireLeases(control: ControlDb, owner: string): Promise<v
     .execute()
 }
 
-/** Jobs whose lease has expired and is not this server's. */
+/** Jobs whose lease has expired, but for those of some tokens. */
 export function expiredLeases(
   control: ControlDb,
-  { owner, limit }: { owner: string; limit: number },
+  { except, limit }: { except: readonly string[]; limit: number },
 ): Promise<JobRow[]> {
   return control
     .selectFrom('jobs')
     .selectAll()
     .where('state', '=', 'active')
     .where('leased_until', '<', isoIn(0))
-    .where('lease_owner', '!=', owner)
+    .$if(except.length > 0, (jobs) => jobs.where('lease_token', 'not in', except))
     .orderBy('leased_until')
     .limit(limit)
     .execute()

@@ -5,7 +5,8 @@ import type { DefinedKind } from './defined-kind.ts'
 import { JobCancelled, LeaseLost } from './job-kind.ts'
 import * as leaseQueries from './lease-queries.ts'
 import { createPause } from './pause.ts'
-import type { RunningJobs } from './running-jobs.ts'
+import type { JobRow } from './queries.ts'
+import { nameOf, type RunningJobs } from './running-jobs.ts'
 
 /** Heartbeats during one lease: some may be late or fail before the lease is lost. */
 const HEARTBEATS_PER_LEASE = 6
@@ -27,9 +28,13 @@ export interface LeasesDeps {
   leaseMs: number
 }
 
-/** Makes the jobs of servers that ended wait again. */
-export async function returnExpired({ control, log, kinds, owner }: LeasesDeps): Promise<void> {
-  for (const row of await leaseQueries.expiredLeases(control, { owner, limit: EXPIRED_MAX })) {
+/**
+ * Makes the jobs wait again whose attempts have ended with their server, or never began: the database may have taken a job for a server
+ * without the server learning of it.
+ */
+export async function returnExpired({ control, log, kinds, running }: LeasesDeps): Promise<void> {
+  const except = tokensOf(running.rows())
+  for (const row of await leaseQueries.expiredLeases(control, { except, limit: EXPIRED_MAX })) {
     const kind = kinds.get(row.kind)
     if (kind === undefined) continue
     await control.transaction().execute(async (tx) => {
@@ -46,18 +51,17 @@ export async function returnExpired({ control, log, kinds, owner }: LeasesDeps):
  * cancelled or have lost their lease.
  */
 export function startHeartbeat(deps: LeasesDeps): Disposable {
-  const { control, log, running, peers, owner, leaseMs } = deps
+  const { control, log, running, peers, leaseMs } = deps
 
   async function beat(): Promise<void> {
     const before = running.rows()
     if (before.length === 0) return
-    const held = await leaseQueries.extendLeases(control, { owner, leaseMs })
-    const byName = new Map(held.map((row) => [`${row.kind}/${row.id}`, row]))
+    const held = await leaseQueries.extendLeases(control, { tokens: tokensOf(before), leaseMs })
+    const byName = new Map(held.map((row) => [nameOf(row), row]))
     for (const row of before.filter((one) => running.has(one))) {
-      const now = byName.get(`${row.kind}/${row.id}`)
-      if (now?.lease_token !== row.lease_token)
-        running.abort(row, new LeaseLost('The lease of the job was lost'))
-      else if (now.cancel_reason !== null) running.abort(row, new JobCancelled(now.cancel_reason))
+      const now = byName.get(nameOf(row))
+      if (now === undefined) running.abortAttempt(row, new LeaseLost('The lease of the job was lost'))
+      else if (now.cancel_reason !== null) running.abortAttempt(row, new JobCancelled(now.cancel_reason))
     }
   }
 
@@ -81,4 +85,9 @@ export function startHeartbeat(deps: LeasesDeps): Disposable {
       pause.wake()
     },
   }
+}
+
+/** One token is that of all jobs that were taken together. */
+function tokensOf(rows: readonly JobRow[]): string[] {
+  return [...new Set(rows.flatMap(({ lease_token }) => lease_token ?? []))]
 }

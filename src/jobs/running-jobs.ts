@@ -8,6 +8,8 @@ import type { JobRow } from './queries.ts'
 
 type JobName = Pick<JobRow, 'kind' | 'id'>
 
+type AttemptName = Pick<JobRow, 'kind' | 'id' | 'lease_token'>
+
 /** The attempts that run on this server. */
 export interface RunningJobs extends AsyncDisposable {
   /** Runs an attempt at a job that was taken; resolves when what it came to is recorded. */
@@ -15,8 +17,10 @@ export interface RunningJobs extends AsyncDisposable {
   /** The rows as they were when they were taken. */
   rows(): JobRow[]
   has(row: JobRow): boolean
-  /** Aborts the attempt at a job. @returns whether it runs here */
+  /** Aborts all attempts at a job. @returns whether one runs here */
   abort(job: JobName, reason: JobCancelled | LeaseLost): boolean
+  /** Aborts one attempt: another one at the same job may have begun here since its lease was lost. */
+  abortAttempt(attempt: AttemptName, reason: JobCancelled | LeaseLost): void
 }
 
 export interface RunningJobsDeps {
@@ -49,12 +53,13 @@ export function createRunningJobs({ kinds, onEnded, ...deps }: RunningJobsDeps):
   return {
     run,
     rows: () => [...running.values()].map(({ row }) => row),
-    has: (row) => running.get(nameOf(row))?.row === row,
-    abort(job, reason) {
-      const found = running.get(nameOf(job))
-      found?.abort.abort(reason)
-      return found !== undefined
+    has: (row) => running.has(nameOf(row)),
+    abort({ kind, id }, reason) {
+      const found = [...running.values()].filter(({ row }) => row.kind === kind && row.id === id)
+      for (const { abort } of found) abort.abort(reason)
+      return found.length > 0
     },
+    abortAttempt: (attempt, reason) => running.get(nameOf(attempt))?.abort.abort(reason),
 
     /** Interrupts every attempt, gives the leases back, and resolves when that is recorded. */
     async [Symbol.asyncDispose]() {
@@ -65,6 +70,7 @@ export function createRunningJobs({ kinds, onEnded, ...deps }: RunningJobsDeps):
   }
 }
 
-function nameOf({ kind, id }: JobName): string {
-  return `${kind}/${id}`
+/** Of an attempt: no two have one. */
+export function nameOf({ kind, id, lease_token }: AttemptName): string {
+  return `${kind}/${id}/${lease_token}`
 }
