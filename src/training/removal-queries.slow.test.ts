@@ -3,7 +3,7 @@ import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { countModels } from './removal-queries.ts'
 
 describe('countModels', () => {
-  it('counts more models than a statement takes values, with their jobs', async () => {
+  it('counts more models than a statement takes values, and jobs, also those of deleted models', async () => {
     await using control = await openTestControlDb()
     const created_at = '2026-01-01T00:00:00Z'
     const model = {
@@ -11,7 +11,7 @@ describe('countModels', () => {
       ...{ best_metric: 'reward', best_mode: 'max' as const, created_by: 'test', created_at },
     }
     const job = {
-      ...{ id: 'job', model_id: '32999', base_model: 'base', kind: 'rl' as const },
+      ...{ entity: 'test', project: 'many', base_model: 'base', kind: 'rl' as const },
       ...{ state: 'succeeded' as const, config: '{}', data_key: 'key', counts: '{}', attempts: 1 },
       ...{ created_by: 'test', created_at },
     }
@@ -21,9 +21,13 @@ describe('countModels', () => {
         const rows = ids.map((id) => ({ ...model, id, name: id }))
         await tx.insertInto('models').values(rows).execute()
       }
-      await tx.insertInto('training_jobs').values(job).execute()
+      for (const model_id of ['32999', 'deleted'])
+        await tx
+          .insertInto('training_jobs')
+          .values({ ...job, id: model_id, model_id })
+          .execute()
     })
-    expect(await countModels(control, ['test/many'])).toEqual({ models: 33_000, jobs: 1 })
+    expect(await countModels(control, ['test/many'])).toEqual({ models: 33_000, jobs: 2 })
     expect(await countModels(control, ['test/none'])).toEqual({ models: 0, jobs: 0 })
   })
 })

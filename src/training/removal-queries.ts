@@ -13,7 +13,7 @@ export async function modelIdsOf(control: ControlTx, projectIds: readonly string
   return (await selectIdsOfProjects(control, 'models', projectIds).execute()).map(({ id }) => id)
 }
 
-/** How many models some projects have, and how many jobs these have. */
+/** How many models and jobs some projects have. */
 export async function countModels(
   control: ControlDb,
   projectIds: readonly string[],
@@ -24,18 +24,28 @@ export async function countModels(
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   const jobs = await control
-    .selectFrom('training_jobs')
+    .selectFrom(selectJobsOf(control, projectIds).as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('model_id', 'in', ids)
     .executeTakeFirstOrThrow()
   return { models: models.count, jobs: jobs.count }
 }
 
-/** Deletes the rows of jobs of a model, with their events. */
-export async function deleteJobs(tx: ControlTx, modelId: string): Promise<void> {
-  const jobs = tx.selectFrom('training_jobs').select('id').where('model_id', '=', modelId)
-  await tx.deleteFrom('training_job_events').where('job_id', 'in', jobs).execute()
-  await tx.deleteFrom('training_jobs').where('model_id', '=', modelId).execute()
+/** Jobs of some projects, those of deleted models among them. */
+export function jobsOf(control: ControlDb, projectIds: readonly string[]): Promise<DataOfJob[]> {
+  return selectJobsOf(control, projectIds).execute()
+}
+
+function selectJobsOf(control: ControlDb, projectIds: readonly string[]) {
+  return control
+    .selectFrom('training_jobs')
+    .select(['id', 'kind', 'data_key'])
+    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
+}
+
+/** Deletes the row of a job, with its events. */
+export async function deleteJob(tx: ControlTx, id: string): Promise<void> {
+  await tx.deleteFrom('training_job_events').where('job_id', '=', id).execute()
+  await tx.deleteFrom('training_jobs').where('id', '=', id).execute()
 }
 
 /** Deletes rows of checkpoints whose model and whose artifact version are both gone. */
@@ -66,11 +76,5 @@ export function endedJobsOf(
   control: ControlDb,
   { projectIds, before }: { projectIds: readonly string[]; before: string },
 ): Promise<DataOfJob[]> {
-  return control
-    .selectFrom('training_jobs')
-    .innerJoin('models', 'models.id', 'training_jobs.model_id')
-    .select(['training_jobs.id', 'training_jobs.kind', 'training_jobs.data_key'])
-    .where(sql<string>`models.entity || '/' || models.project`, 'in', projectIds)
-    .where('training_jobs.ended_at', '<', before)
-    .execute()
+  return selectJobsOf(control, projectIds).where('ended_at', '<', before).execute()
 }

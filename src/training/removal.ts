@@ -8,7 +8,7 @@ import type { TrainingData } from './training-data/service.ts'
 
 export interface TrainingRemovalDeps {
   control: ControlDb
-  jobs: Pick<Jobs, 'removeOfModel' | 'releaseData'>
+  jobs: Pick<Jobs, 'releaseData'>
   models: Pick<Models, 'delete'>
   trainingData: Pick<TrainingData, 'delete'>
 }
@@ -24,11 +24,13 @@ const NAMING = {
 export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
   const { control, jobs, models, trainingData } = deps
 
-  async function eraseModel(id: string): Promise<void> {
-    // The rows of jobs are found by those of their model.
-    await jobs.removeOfModel(id)
-    await control.transaction().execute((tx) => queries.deleteJobs(tx, id))
-    await models.delete({ model_id: id })
+  /** Those of models that were deleted earlier too. */
+  async function eraseJobs(projectIds: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const job of await queries.jobsOf(control, projectIds)) {
+      signal.throwIfAborted()
+      await jobs.releaseData(job)
+      await control.transaction().execute((tx) => queries.deleteJob(tx, job.id))
+    }
   }
 
   async function eraseUploads(of: Parameters<typeof queries.uploadIdsOf>[1]): Promise<void> {
@@ -58,8 +60,10 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
     async eraseProjects(projectIds, signal) {
       for (const id of await queries.modelIdsOf(control, projectIds)) {
         signal.throwIfAborted()
-        await eraseModel(id)
+        // It ends the jobs of the model.
+        await models.delete({ model_id: id })
       }
+      await eraseJobs(projectIds, signal)
       await queries.deleteLostCheckpoints(control)
       await eraseUploads({ projectIds })
     },

@@ -342,6 +342,8 @@ describe('DELETE /v1/preview/models/{model_id}', () => {
     expect(await json(await remove(model.id))).toMatchObject({ model_id: model.id, deleted_checkpoints: 1 })
     expect(await json(await remove(model.id))).toMatchObject({ deleted_checkpoints: 0 })
     expect((await remove(randomUUID())).status).toBe(404)
+    const shown = await server.request(`/v1/preview/training-jobs/${job}`)
+    expect(await json(shown)).toMatchObject({ model_id: model.id })
     expect((await end(job)).at(-1)?.data).toEqual({ error_message: 'The model was deleted' })
     expect((await server.request(`/v1/preview/models/${model.id}/checkpoints`)).status).toBe(404)
   })

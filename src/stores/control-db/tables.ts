@@ -89,6 +89,9 @@ export interface CheckpointsTable {
 export interface TrainingJobsTable {
   id: string
   model_id: string
+  /** Of the model, which may be deleted before the job is; empty where an earlier release did not keep it. */
+  entity: string
+  project: string
   base_model: string
   kind: 'rl' | 'sft'
   state: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'

@@ -5,6 +5,7 @@ import { insertJob, type JobRow, jobsOfModel, listJobs, openJobs } from './queri
 it('lists of jobs are read without the settings, which may be 20 MB of learning rates each', async () => {
   await using control = await openTestControlDb()
   const job: JobRow = {
+    ...{ entity: 'test', project: 'jobs' },
     ...{ id: 'job', model_id: 'model', base_model: 'base', kind: 'sft', state: 'queued', config: '{}' },
     ...{
       data_key: 'key',

@@ -13,6 +13,8 @@ export type ListedJob = Omit<JobRow, 'config'>
 const LISTED = [
   'id',
   'model_id',
+  'entity',
+  'project',
   'base_model',
   'kind',
   'state',
@@ -87,18 +89,14 @@ export function listJobs(
     state: JobRow['state'] | undefined
     beforeId: string | undefined
     limit: number
-    /** Only jobs of models of these entities, or of the one project. */
+    /** Only jobs of these entities, or of the one project. */
     within: Pick<Rights, 'entities' | 'project'>
   },
 ): Promise<ListedJob[]> {
   const { entities, project } = page.within
   let query = control.selectFrom('training_jobs').select(LISTED)
-  if (entities !== 'all') {
-    query = query.where('model_id', 'in', (eb) => {
-      const models = eb.selectFrom('models').select('id').where('entity', 'in', entities)
-      return project === undefined ? models : models.where('project', '=', project)
-    })
-  }
+  if (entities !== 'all') query = query.where('entity', 'in', entities)
+  if (entities !== 'all' && project !== undefined) query = query.where('project', '=', project)
   if (page.model_id !== undefined) query = query.where('model_id', '=', page.model_id)
   if (page.state !== undefined) query = query.where('state', '=', page.state)
   if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)

@@ -103,7 +103,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function placeOf(id: string): Promise<Place | undefined> {
     const row = await queries.findJob(control, id)
-    return row && deps.models.placeOf(row.model_id)
+    return row?.entity === '' ? deps.models.placeOf(row.model_id) : row
   }
 
   async function removeOfModel(modelId: string): Promise<void> {

@@ -129,11 +129,13 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
 
 function newRow(
   { config, counts, ...job }: NewJob,
-  { base_model }: Pick<JobRow, 'base_model'>,
+  { entity, project, base_model }: Pick<JobRow, 'entity' | 'project' | 'base_model'>,
   { user }: Pick<Caller, 'user'>,
 ): JobRow {
   return {
     ...job,
+    entity,
+    project,
     base_model,
     state: 'queued',
     config: JSON.stringify(config),
