@@ -40,6 +40,8 @@ interface Growth {
   portions: Portion[]
   /** How long the server still merged when the last call was in. */
   mergingMs: number
+  /** Meanwhile. Indexes of words are built then. */
+  mergingPeakMib: number
   settledDiskBytes: number
   sentBytes: number
 }
@@ -125,7 +127,8 @@ async function grow(folder: string, calls: number): Promise<Growth> {
       process.stdout.write(`${JSON.stringify(portions.at(-1))}\n`)
     }
     const mergingMs = await msOf(() => untilIdle(server, MERGING_MS_MAX))
-    return { portions, mergingMs, sentBytes, settledDiskBytes: diskBytes(folder) }
+    const mergingPeakMib = memory.takePeakMib()
+    return { portions, mergingMs, mergingPeakMib, sentBytes, settledDiskBytes: diskBytes(folder) }
   } finally {
     await server.kill()
   }
@@ -207,7 +210,7 @@ async function answered(target: Target, name: string, question: Question): Promi
 }
 
 function show(results: Results): void {
-  const { portions = [], mergingMs, settledDiskBytes, sentBytes } = results
+  const { portions = [], mergingMs, mergingPeakMib = 0, settledDiskBytes, sentBytes } = results
   const first = portions[0]?.perSecond ?? Number.NaN
   const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
   const lines = portions.map(
@@ -216,7 +219,7 @@ function show(results: Results): void {
   )
   if (mergingMs !== undefined && settledDiskBytes !== undefined && sentBytes !== undefined)
     lines.push(
-      `idle ${Math.round(mergingMs / 1000)} s later: ${mib(settledDiskBytes)} for ${mib(sentBytes)} sent`,
+      `idle ${Math.round(mergingMs / 1000)} s later: ${mib(settledDiskBytes)} for ${mib(sentBytes)} sent, memory meanwhile at most ${Math.round(mergingPeakMib)} MiB`,
     )
   lines.push(
     `start over the full folder: ${Math.round(results.startMs)} ms; idle ${Math.round(results.idleMib)} MiB, ${(100 * (results.idleShare ?? Number.NaN)).toFixed(2)} % of a core`,
