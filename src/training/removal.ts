@@ -1,6 +1,7 @@
 import type { Limit, Removal } from '../removal.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import { renameUserIn } from '../stores/control-db/rename-user.ts'
+import type { Checkpoints } from './checkpoints/service.ts'
 import type { Jobs } from './jobs/service.ts'
 import type { Models } from './models/service.ts'
 import * as queries from './removal-queries.ts'
@@ -10,6 +11,7 @@ export interface TrainingRemovalDeps {
   control: ControlDb
   jobs: Pick<Jobs, 'releaseData'>
   models: Pick<Models, 'delete'>
+  checkpoints: Pick<Checkpoints, 'sweep'>
   trainingData: Pick<TrainingData, 'delete'>
 }
 
@@ -22,7 +24,7 @@ const NAMING = {
 
 /** Removes models with their jobs, checkpoints and training data. */
 export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
-  const { control, jobs, models, trainingData } = deps
+  const { control, jobs, models, checkpoints, trainingData } = deps
 
   /** Those of models that were deleted earlier too. */
   async function eraseJobs(projectIds: readonly string[], signal: AbortSignal): Promise<void> {
@@ -73,5 +75,8 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
     renameUser: (user) => renameUserIn(control, NAMING, user),
 
     expire: { trajectories: expireData },
+
+    /** What a deletion of checkpoints had still to release when it failed. */
+    purge: (before) => checkpoints.sweep(Date.parse(before)),
   }
 }

@@ -1,11 +1,17 @@
 import { selectIdsOfProjects } from '../../stores/control-db/ids-of-projects.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { VersionRow } from './queries.ts'
 
 /** Ids of all collections of some projects. */
 export async function collectionIdsOf(control: ControlDb, projectIds: readonly string[]): Promise<string[]> {
   return (await selectIdsOfProjects(control, 'artifact_collections', projectIds).execute()).map(
     ({ id }) => id,
   )
+}
+
+/** Ids of all versions that are in one of some states. */
+export function selectIdsIn(control: ControlDb, states: readonly VersionRow['state'][]) {
+  return control.selectFrom('artifact_versions').select('id').where('state', 'in', states)
 }
 
 /** Versions in some projects, and the bytes of their files; a file of two versions counts twice. */

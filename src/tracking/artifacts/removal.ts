@@ -4,8 +4,8 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { deleteCollection } from './collection-queries.ts'
 import { versionStates } from './queries.ts'
-import { collectionIdsOf, sumVersions } from './removal-queries.ts'
-import { manifestOwnerOf, ownerOf } from './writer.ts'
+import { collectionIdsOf, selectIdsIn, sumVersions } from './removal-queries.ts'
+import { MANIFEST_OWNER_PREFIX, manifestOwnerOf, OWNER_PREFIX, ownerOf } from './writer.ts'
 
 /** Removes artifacts of all types, committed or not. */
 export function createArtifactsRemoval(deps: { control: ControlDb; contents: Contents }): Removal {
@@ -22,6 +22,13 @@ export function createArtifactsRemoval(deps: { control: ControlDb; contents: Con
         await contents.release(versions.flatMap((version) => [ownerOf(version), manifestOwnerOf(version)]))
         await control.transaction().execute((tx) => deleteCollection(tx, id))
       }
+    },
+
+    /** What a deletion, or the commit of a version, had still to release when it failed. */
+    async purge(before) {
+      const at = Date.parse(before)
+      await contents.releaseLeftovers(OWNER_PREFIX, at, selectIdsIn(control, ['PENDING', 'COMMITTED']))
+      await contents.releaseLeftovers(MANIFEST_OWNER_PREFIX, at, selectIdsIn(control, ['PENDING']))
     },
 
     renameUser: (user) => renameUserIn(control, { artifact_versions: ['created_by'] }, user),

@@ -34,14 +34,20 @@ export interface Publication {
   description?: string
 }
 
+/** Before the id of a version in the name of the owner of its files. */
+export const OWNER_PREFIX = 'artifact:'
+
 /** The owner of the files of a version. */
 export function ownerOf(id: string): string {
-  return `artifact:${id}`
+  return OWNER_PREFIX + id
 }
+
+/** The same of its manifest. */
+export const MANIFEST_OWNER_PREFIX = 'artifact-manifest:'
 
 /** The owner of the manifest that a client uploads, until the version is committed. */
 export function manifestOwnerOf(id: string): string {
-  return `artifact-manifest:${id}`
+  return MANIFEST_OWNER_PREFIX + id
 }
 
 /** Changes of existing versions, and versions that the server adds. */
