@@ -12,9 +12,12 @@ const LISTEN = (protocols.length > 0 ? protocols : ['HTTP'])
   .map((protocol) => `SYSTEM START LISTEN ${protocol};`)
   .join(' ')
 
-/** A query that never ends: the library returns with its last query, and its listener ends then. */
+/**
+ * A query that never ends: the library returns with its last query, and its listener ends then. How far it is is not asked for, which the
+ * library would do ten times a second.
+ */
 const FOREVER = `SELECT sleepEachRow(3) FROM system.numbers
-  SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 4000000 FORMAT Null`
+  SETTINGS interactive_delay = 600000000, max_block_size = 1, function_sleep_max_microseconds_per_block = 4000000 FORMAT Null`
 
 stdin.on('end', end).on('error', end).resume()
 
