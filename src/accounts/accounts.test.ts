@@ -122,6 +122,13 @@ describe('what a key may do', () => {
     const ingest = await keyOf({ scope: 'ingest' })
     expect((await ingest.post('/call/start', write)).status).toBe(200)
     expect((await ingest.post('/calls/query_stats', read)).status).toBe(403)
+    // A monitor has the server read calls, and send them elsewhere.
+    const publish = (_class_name: string) => {
+      const val = { _type: _class_name, _class_name, _bases: ['Object', 'BaseModel'] }
+      return ingest.post('/obj/create', { obj: { project_id: 'dee/one', object_id: 'o', val } })
+    }
+    expect((await publish('Monitor')).status).toBe(403)
+    expect((await publish('Prompt')).status).toBe(200)
     const reading = await keyOf({ scope: 'read' })
     expect((await reading.post('/call/start', write)).status).toBe(403)
     expect((await reading.post('/calls/query_stats', read)).status).toBe(200)

@@ -116,7 +116,7 @@ export function createTraceArea(deps: TraceDeps): TraceArea {
     blobOwners: [filesOwner(traces)],
     removals: [
       ...createTraceRemovals({ traces, control, mutations, jobQueue, log, calls, files, objects }),
-      createRedactionRemoval({ control }),
+      createRedactionRemoval({ control, redaction }),
     ],
     storedBy: project.storedBy,
     routes: [

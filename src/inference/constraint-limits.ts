@@ -16,6 +16,9 @@ const PATTERN_WEIGHT_MAX = 1_000_000
 /** Sum of the written-out sizes of patterns that differ: the engine compares each with the others. */
 const PATTERN_ATOMS_MAX = 5_000
 
+/** Of all patterns of a schema, or of one expression: to measure them takes some 50 ms at most. */
+const PATTERN_CHARS_MAX = 10_000
+
 /** A text that only has to follow an expression is compiled in less time than a schema with it. */
 const REGEX_ATOMS_MAX = 4_000
 
@@ -78,6 +81,10 @@ export function limitSchema(schema: unknown, field: string): void {
   const limit = limitOf(field)
   const found = partsOf(schema)
   limit('the number of its objects', { is: found.nodes.length, max: NODES_MAX })
+  limit('the characters of its patterns', {
+    is: sum(found.patterns.map((pattern) => pattern.length)),
+    max: PATTERN_CHARS_MAX,
+  })
   const patterns = found.patterns.map((pattern) => ({ pattern, ...patternSize(pattern) }))
   limit('the weight of its patterns (squares of their sizes with repetitions written out)', {
     is: sum(patterns.map(weightOf)),
@@ -122,6 +129,7 @@ export function limitSchemaText(text: string, field: string): void {
 /** @throws 400 like `limitSchema` */
 export function limitRegex(regex: string, field: string): void {
   const limit = limitOf(field)
+  limit('its characters', { is: regex.length, max: PATTERN_CHARS_MAX })
   const size = patternSize(regex)
   limit('its size with repetitions written out', { is: size.atoms, max: REGEX_ATOMS_MAX })
   limit('its weight (that size times the square of its repetitions without a fixed count)', {

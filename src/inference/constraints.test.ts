@@ -112,6 +112,7 @@ describe('other constraints', () => {
     ['choice', values(1_000, 21), 'the bytes of every choice together'],
     ['regex', '([a-z]{1,99}){1,99}', 'its size with repetitions written out'],
     ['regex', '.?'.repeat(2_000), 'its weight'],
+    ['regex', '['.repeat(10_001), 'its characters'],
     ['grammar', `root ::= "${'a'.repeat(6_000)}"`, 'its bytes'],
     [
       'structural_tag',

@@ -27,5 +27,7 @@ describe('patternSize', () => {
   it('stays a number for counts of any length, and takes a long pattern', () => {
     const deep = `${'('.repeat(50_000)}a${'){1,99999999999999999999}'.repeat(50_000)}`
     expect(patternSize(deep).atoms).toBe(Number.POSITIVE_INFINITY)
+    const spaces = ' '.repeat(10_000)
+    expect(patternSize(`a{${spaces},${spaces}`).atoms).toBe(20_003)
   })
 })

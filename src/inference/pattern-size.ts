@@ -9,13 +9,14 @@ export interface PatternSize {
 /** Products of counts stay numbers. */
 const COUNT_MAX = 1e9
 
-const COUNTED = /\{\s*(\d*)\s*(?:(,)\s*(\d*)\s*)?\}/y
+/** Spaces stand in one place only between two other characters, or a text of spaces would take the cube of its length. */
+const COUNTED = /\{\s*(?:(\d+)\s*)?(?:(,)\s*(?:(\d+)\s*)?)?\}/y
 const ESCAPE = /\\(?:[pPuxN]\{[^}]*\}|[\s\S])/y
 /** Ends at the first bracket that may end it: what some dialects have in the class is counted as if it came after. */
 const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]/y
 const GROUP = /\((?:\?(?:[:=!>]|<[=!]|P?<[^>]*>))?/y
 
-/** Invalid patterns have a size too: the engine refuses them. */
+/** Invalid patterns have a size too: the engine refuses them. Takes the square of the length where nothing ends what it begins. */
 export function patternSize(pattern: string): PatternSize {
   const open: PatternSize[] = []
   let sum = empty()
@@ -63,7 +64,7 @@ export function patternSize(pattern: string): PatternSize {
 
 const empty = (): PatternSize => ({ atoms: 0, variable: 0 })
 
-function countOf([, least, comma, most]: RegExpExecArray): [count: number, isVariable: boolean] {
+function countOf([, least = '', comma, most]: RegExpExecArray): [count: number, isVariable: boolean] {
   const low = Number(least)
   if (comma === undefined) return [low, false]
   return most === undefined || most === '' ? [low + 1, true] : [Math.max(low, Number(most)), true]

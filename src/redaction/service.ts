@@ -29,6 +29,8 @@ export interface Redactor {
 export interface Redaction extends Pick<HitCounts, 'totals' | 'start'> {
   /** Undefined for a project without rules. */
   of(projectId: string): Promise<Redactor | undefined>
+  /** Reads the rules of a project again, once others are stored, or none. */
+  forget(projectId: string): void
   read(req: wire.ProjectPath): Promise<wire.RedactionRes>
   /** Sets all rules; they hold for every request that comes later. @throws 400 that names the rule at fault. */
   put(req: wire.RedactionPutReq & wire.ProjectPath, context: CallContext): Promise<wire.RedactionRes>
@@ -121,7 +123,7 @@ export function createRedaction(deps: RedactionDeps): Redaction {
     }
   }
 
-  return { of, read, put, test, totals: counts.totals, start: counts.start }
+  return { of, forget: known.forget, read, put, test, totals: counts.totals, start: counts.start }
 }
 
 function projectIdOf({ entity, project }: wire.ProjectPath): string {

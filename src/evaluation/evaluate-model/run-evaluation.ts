@@ -75,10 +75,12 @@ export async function runEvaluation(
   evaluation: LoadedEvaluation,
   signal: AbortSignal,
 ): Promise<void> {
-  const context = backgroundContext(job, signal, await deps.principals.rightsOf(job))
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const context = backgroundContext(job, either, await deps.principals.rightsOf(job))
   const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
   const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
-  await pMap(waitingTrials(deps, running), evaluate, { concurrency: ROWS_AT_ONCE, signal })
+  await allOrAbort(waitingTrials(deps, running), evaluate, { signal, failed })
   const { rows, totals } = await readOutcomes(deps, running)
   const summary = new JsonText(stringify(summarizeRows(rows, evaluation.scorers)))
   const calls = recorded(running)
@@ -95,6 +97,30 @@ export async function runEvaluation(
     summary: new JsonText(stringify(summaryOf(totals))),
   }
   await deps.calls.writeParts([...calls.parts, endPart(end, [])])
+}
+
+/**
+ * Works on rows, some at once. The first error aborts the others, and is thrown once they have ended: the next attempt would
+ * evaluate those that go on a second time.
+ */
+async function allOrAbort(
+  trials: AsyncIterable<Trial>,
+  evaluate: (trial: Trial) => Promise<void>,
+  { signal, failed }: { signal: AbortSignal; failed: AbortController },
+): Promise<void> {
+  async function* untilFailed(): AsyncGenerator<Trial> {
+    try {
+      for await (const trial of trials) {
+        if (failed.signal.aborted) return
+        yield trial
+      }
+    } catch (error) {
+      failed.abort(error)
+    }
+  }
+  const work = (trial: Trial): Promise<void> => evaluate(trial).catch((error) => failed.abort(error))
+  await pMap(untilFailed(), work, { concurrency: ROWS_AT_ONCE, signal })
+  failed.signal.throwIfAborted()
 }
 
 /** Rows without a result, in the order of the dataset, once for each trial. */

@@ -163,6 +163,23 @@ describe('a RemoteScorer', () => {
     }
   })
 
+  it('gets no token for a secret that is for the token endpoint alone', async () => {
+    const project = server.newProject()
+    const auth_config = {
+      mode: 'oauth_client_credentials',
+      token_endpoint_url: 'https://scoring.example.com/token',
+      client_id: 'us',
+      client_secret_name: 'ELSEWHERE',
+    }
+    const ref = await objects.scorer(project, 'RemoteScorer', { endpoint_url: url, auth_config })
+    const request = { project_id: project, call_ids: [newId()], scorer_refs: [ref] }
+    const refused = await server.post('/calls/score', request)
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('is not for 127.0.0.1'),
+    ])
+  })
+
   it('is not repeated with the secret that it was sent', async () => {
     answers = [[200, { schema_version: 1, result: { value: 'fine', reason: 'Bearer secret-token' } }]]
     const auth_config = { mode: 'static_bearer', bearer_secret_name: 'TOKEN' }

@@ -84,6 +84,7 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
     if (auth == null) return { isOld: false }
     if (auth.mode === 'static_bearer')
       return { token: secrets.read(auth.bearer_secret_name, url), isOld: false }
+    checkClient(secrets, auth, url)
     const known = tokens.get(keyOf(auth))
     if (known !== undefined) return { token: known, isOld: true }
     const { token_endpoint_url, client_id, client_secret_name, scope } = auth
@@ -131,10 +132,7 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
     const remote = checked(RemoteScorer, val, object)
     const name = remote.name ?? object
     if (!URL.canParse(remote.endpoint_url)) throw invalidRequest(`${object}: endpoint_url is no URL`)
-    if (remote.auth_config?.mode === 'static_bearer')
-      secrets.read(remote.auth_config.bearer_secret_name, remote.endpoint_url)
-    if (remote.auth_config?.mode === 'oauth_client_credentials')
-      secrets.read(remote.auth_config.client_secret_name, remote.auth_config.token_endpoint_url)
+    checkAuth(secrets, remote.auth_config, remote.endpoint_url)
     return {
       async score(scored, context) {
         const version = scored.turn === undefined ? 1 : 2
@@ -163,6 +161,22 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
   }
 
   return { load }
+}
+
+/** @throws 400 for a secret that may not be used for an endpoint. */
+function checkAuth(secrets: ScorerSecrets, auth: Auth | null | undefined, url: string): void {
+  if (auth?.mode === 'static_bearer') secrets.read(auth.bearer_secret_name, url)
+  if (auth?.mode === 'oauth_client_credentials') checkClient(secrets, auth, url)
+}
+
+/** A token is as good as the secret, so it is sent where the secret may be. @throws 400 */
+function checkClient(
+  secrets: ScorerSecrets,
+  { client_secret_name, token_endpoint_url }: ClientCredentials,
+  url: string,
+): void {
+  secrets.read(client_secret_name, token_endpoint_url)
+  secrets.read(client_secret_name, url)
 }
 
 /** Wire: the member is required, and scores without a monitor have none to name. */

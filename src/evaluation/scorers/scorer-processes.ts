@@ -109,14 +109,14 @@ function startProcess(python: string, confinement: ScorerPython['confinement'], 
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   child.once('exit', onExit)
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) =>
-      reject(dependencyFailed(`Python did not start: ${messageOf(error)}`, error)),
-    )
+  const lines = createInterface({ input: child.stdout })
+  const answers = lines[Symbol.asyncIterator]()
+  /** Why there is no program, and so no answer. */
+  let failed: Error | undefined
+  child.once('error', (error) => {
+    failed = dependencyFailed(`Python did not start: ${messageOf(error)}`, error)
+    lines.close()
   })
-  // The caller gets the error.
-  failed.catch(() => undefined)
   // A program that ended without reading shows in its missing answer.
   child.stdin.on('error', () => undefined)
   return {
@@ -124,8 +124,8 @@ function startProcess(python: string, confinement: ScorerPython['confinement'], 
       const tooLong = setTimeout(() => child.kill('SIGKILL'), SECONDS_MAX * 1000)
       try {
         child.stdin.write(`${request}\n`)
-        const answer = await Promise.race([answers.next(), failed])
-        if (answer.done) throw dependencyFailed('The program that runs scorers ended', undefined)
+        const answer = await answers.next()
+        if (answer.done) throw failed ?? dependencyFailed('The program that runs scorers ended', undefined)
         return answer.value
       } finally {
         clearTimeout(tooLong)

@@ -3,9 +3,10 @@ import { relayEvents, type StreamEnd } from './event-stream.ts'
 
 const USAGE = { prompt_tokens: 1, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
 
-/** A rewriter that puts text in brackets, and drops `usage`, which it counts. */
+/** A rewriter that puts text in brackets, and drops `usage`, which it counts; `usage so far` is that of one choice. */
 function rewrite(text: string) {
-  return text === 'usage' ? { text: undefined, usage: USAGE } : { text: `[${text}]`, usage: undefined }
+  if (text === 'usage') return { text: undefined, usage: USAGE, choices: 0 }
+  return { text: `[${text}]`, usage: text === 'usage so far' ? USAGE : undefined, choices: 1 }
 }
 
 function relay(body: AsyncIterable<Uint8Array>, ends: StreamEnd[] = []) {
@@ -24,6 +25,12 @@ const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Resp
 
 describe('relayEvents', () => {
   afterEach(() => vi.useRealTimers())
+
+  it('counts no usage of a stream that was cut before that of all choices', async () => {
+    const { stream, ends } = relay(bytes('data: usage so far\n\ndata: usage so far\n\n'))
+    await textOf(stream)
+    expect(ends).toMatchObject([{ usage: undefined, events: 2 }])
+  })
 
   it('passes events on however they were cut, without the usage that was not requested', async () => {
     const split = Buffer.from('data: ü\n\n')

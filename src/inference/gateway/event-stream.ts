@@ -127,7 +127,8 @@ function createRelay(rewriter: ReplyRewriter): Relay {
         return
       }
       const rewritten = rewriter.rewrite(data)
-      end.usage = rewritten.usage ?? end.usage
+      // Of a chunk of one choice, it is that choice's alone until then.
+      if (rewritten.choices === 0) end.usage = rewritten.usage ?? end.usage
       end.events++
       if (rewritten.text !== undefined) text += `data: ${rewritten.text}\n\n`
     },

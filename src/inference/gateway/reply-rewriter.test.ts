@@ -17,7 +17,7 @@ describe('createReplyRewriter', () => {
     const text = chunk({ choices: choices({ content: 'say "model":"digest" and "finish_reason":"stop"' }) })
     const expected = text.replace('"model":"digest"', '"model":"e/p/\\"name\\""')
     expect(renamed(Buffer.from(`data: ${text}\n\n`))?.toString()).toBe(`data: ${expected}\n\n`)
-    expect(rewrite(text)).toEqual({ text: expected, usage: undefined })
+    expect(rewrite(text)).toMatchObject({ text: expected, usage: undefined })
   })
 
   it('leaves events to be parsed in which more may change', () => {
@@ -53,11 +53,11 @@ describe('createReplyRewriter', () => {
     const usage = { prompt_tokens: 7, total_tokens: 9, completion_tokens: 2 }
     const counted = { prompt_tokens: 7, cached_tokens: 0, completion_tokens: 2, reasoning_tokens: 0 }
     const last = chunk({ choices: [], usage })
-    expect(rewrite(last)).toEqual({ text: undefined, usage: counted })
+    expect(rewrite(last)).toEqual({ text: undefined, usage: counted, choices: 0 })
     const keep = createReplyRewriter(FIELDS, { usageChunk: 'keep', fingerprint: { text: undefined } })
     expect(JSON.parse(keep.rewrite(last).text ?? '')).toMatchObject({ model: FIELDS.model, usage })
     const error = '{"error":{"message":"m","type":"t","param":null,"code":500}}'
-    expect(rewrite(error)).toEqual({ text: error, usage: undefined })
+    expect(rewrite(error)).toEqual({ text: error, usage: undefined, choices: 0 })
   })
 
   it("adds the engine's fingerprint at the end of a choice where the chunk that has it is dropped", () => {

@@ -47,6 +47,8 @@ export interface RewrittenReply {
   /** The chunk for the client; undefined for one that it did not request. */
   text: string | undefined
   usage: TokenUsage | undefined
+  /** How many choices it has; a chunk without one has the usage of all of them. */
+  choices: number
 }
 
 /** The engine's fingerprint; undefined until a reply has named it. */
@@ -95,12 +97,12 @@ export function createReplyRewriter(
   function rewrite(text: string): RewrittenReply {
     const keep = NUMBERS.test(text) ? KEEP : undefined
     const value = text.startsWith('{"error"') ? undefined : parsed(text, keep)
-    if (!isObject(value)) return { text, usage: undefined }
+    if (!isObject(value)) return { text, usage: undefined, choices: 0 }
     const usage = usageOf(value['usage'])
     if (typeof value['system_fingerprint'] === 'string') fingerprint.text = value['system_fingerprint']
     const choices = Array.isArray(value['choices']) ? value['choices'].filter(isObject) : []
     if (choices.length === 0 && usageChunk === 'drop' && usage !== undefined)
-      return { text: undefined, usage }
+      return { text: undefined, usage, choices: 0 }
     if ('model' in value) value['model'] = fields.model
     promptIds?.note(value, choices)
     for (const choice of choices) {
@@ -113,7 +115,8 @@ export function createReplyRewriter(
       if (usageChunk === 'drop' && fingerprint.text !== undefined)
         value['system_fingerprint'] ??= fingerprint.text
     }
-    return { text: keep === undefined ? JSON.stringify(value) : stringify(value), usage }
+    const rewritten = keep === undefined ? JSON.stringify(value) : stringify(value)
+    return { text: rewritten, usage, choices: choices.length }
   }
 
   return { renamed, rewrite }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { placeOf, requireRight } from '../../access.ts'
 import { keepShapeOf } from '../../body-shape.ts'
 import { ClientError, dependencyFailed, invalidRequest, tooManyRequests } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
@@ -61,6 +62,11 @@ export interface Answerer {
   images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string>
 }
 
+interface Found {
+  provider: FoundProvider
+  model: string
+}
+
 export function createAnswerer({ chat, resolveModel, providers, usage }: AnswererDeps): Answerer {
   let asked = 0
 
@@ -74,11 +80,12 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     }
   }
 
-  /** The provider of a model name, and the provider's own name for it. @throws 400 that says how to configure one. */
-  async function providerOf(
-    text: string,
-    { project_id }: Asker,
-  ): Promise<{ provider: FoundProvider; model: string }> {
+  /**
+   * The provider of a model name, and the provider's own name for it. @throws 400 that says how to configure one; 403 for who may not ask
+   * models any more: work goes on when its request has ended
+   */
+  async function providerOf(text: string, { project_id, context }: Asker): Promise<Found> {
+    requireRight(context.caller.rights, 'infer', placeOf(project_id))
     const { name, model } = splitName(text)
     const provider = await providers.find(projectNamed(project_id)?.entity, name)
     if (provider === undefined) throw unknownModel(text, name)

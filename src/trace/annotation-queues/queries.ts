@@ -201,7 +201,7 @@ export async function listItems(
     if (value != null) inner = inner.where(column, '=', value)
   }
   let query = control.selectFrom(inner.as('items')).selectAll()
-  if (states?.length) query = query.where('annotation_state', 'in', states)
+  if (states?.length) query = query.where('annotation_state', 'in', [...new Set(states)])
   for (const [column, direction] of page.order) query = query.orderBy(sql.ref(column), direction)
   const rows = await query.limit(page.limit).offset(page.offset).execute()
   if (page.position === 'without' || isRanked) return rows

@@ -21,6 +21,9 @@ const Name = z.string().max(NAME_CHARS_MAX)
 const Description = z.string().max(DESCRIPTION_CHARS_MAX)
 const ScorerRefs = z.array(z.string().max(NAME_CHARS_MAX)).max(SCORER_REFS_MAX)
 
+/** More are more than SQLite orders by, and columns repeat. */
+const SORTS_MAX = 100
+
 export const AnnotationQueue = z
   .object({
     id: z.string(),
@@ -69,7 +72,7 @@ export const QueuesQueryReq = z.object({
   project_id: z.string(),
   /** Part of the name, in upper or lower case. */
   name: z.string().nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: z.array(SortBy).max(SORTS_MAX).nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
 })
@@ -137,7 +140,7 @@ export type QueueItemsFilter = z.output<typeof QueueItemsFilter>
 export const QueueItemsQueryReq = z.object({
   project_id: z.string(),
   filter: QueueItemsFilter.nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: z.array(SortBy).max(SORTS_MAX).nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
   include_position: z.boolean().default(false),

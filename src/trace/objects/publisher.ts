@@ -1,3 +1,4 @@
+import { placeOf, requireRight } from '../../access.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, notAllowed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -15,6 +16,9 @@ import type * as wire from './wire.ts'
 
 /** Wire: longer names are refused with 400, other characters with 403. */
 export const OBJECT_ID_CHARS_MAX = 128
+/** The class of objects by which the server acts on calls by itself, such as sending them elsewhere. A key that only adds data has none. */
+const ACTING = 'Monitor'
+
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
 
 /** Versions that are published, deleted or erased. */
@@ -41,6 +45,7 @@ export type Review = (
 
 /** The same content under the same name makes no new version; a deleted one is restored with its old index. */
 export interface Publisher {
+  /** @throws 403 for a monitor of a caller who may only add data; 400, 403 for names */
   create(req: wire.ObjCreateReq, context: CallContext): Promise<wire.ObjCreateRes>
   /** One value under many names, as the server itself publishes them. */
   createAll(
@@ -84,6 +89,7 @@ export function createPublisher(deps: {
     checkObjectId(obj.object_id)
     const { project_id, object_id } = obj
     const sent = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
+    if (sent.base_object_class === ACTING) requireRight(context.caller.rights, 'write', placeOf(project_id))
     const digest = await digestOf(sent.val)
     checkExpectedDigest(obj.expected_digest, digest)
     const object = { ...sent, val: await redacted(project_id, sent.val) }

@@ -181,7 +181,8 @@ function convertOne(value: Compiled, target: ConvertTarget, { params }: Scope): 
       return { sql: `toInt64OrNull(${text})`, kind: 'number' }
     case 'bool':
       return {
-        sql: `multiIf(${text} IN ('1', 'true'), 1, ${text} IN ('0', 'false'), 0, NULL)`,
+        // The text once: conversions of conversions would double it each time.
+        sql: `transform(${text}, ['1', 'true', '0', 'false'], [1, 1, 0, 0], NULL)`,
         kind: 'number',
       }
     case 'exists':
@@ -245,6 +246,7 @@ function isNeverNull(value: Compiled): boolean {
 }
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
+  if (options.length === 0) return '0'
   const compiled = options.map((option) => compileOperand(option, scope))
   const value = asCompared(compileOperand(needle, scope), compiled)
   const strings = compiled.filter((option) => 'literal' in option && typeof option.literal === 'string')

@@ -1,4 +1,5 @@
 import { invalidRequest, notFound } from '../../errors.ts'
+import { inTurns } from '../../in-turns.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
 import { createReplyBudget } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
@@ -52,7 +53,7 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
       ...[...rows].map((group) => readRows(group, unknown)),
     ])
     for (const item of waiting) if (!isVersion(item) && !isRow(item)) stop(item.walk)
-    for (const [walk, text, edges] of texts.flat()) advance(walk, text, edges)
+    await inTurns(texts.flat(), ([walk, text, edges]) => advance(walk, text, edges))
   }
 
   type Read = [walk: Walk, text: string | undefined, edges: Edges]
@@ -81,8 +82,9 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
 
   async function readBatch(req: wire.RefsReadBatchReq) {
     if (req.refs.length > REFS_MAX) throw invalidRequest(`At most ${REFS_MAX} refs at once`)
-    const walks = req.refs.map(startOf)
-    await follow(walks, 'refused')
+    const walkOf = new Map(req.refs.map((text) => [text, startOf(text)]))
+    await follow([...walkOf.values()], 'refused')
+    const walks = req.refs.flatMap((text) => walkOf.get(text) ?? [])
     // Refs may name the same value many times.
     const onPayload = createReplyBudget()
     for (const { found } of walks) onPayload(found?.length ?? 0)

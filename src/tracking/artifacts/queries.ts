@@ -294,7 +294,7 @@ export function sumFiles(
   return query.executeTakeFirstOrThrow()
 }
 
-/** Bytes of the files of all versions of an entity; a file that several versions have counts for each. */
+/** Bytes of the files of all versions of an entity that are not deleted; a file that several versions have counts for each. */
 export async function sumOfEntity(db: ControlTx, entity: string): Promise<number> {
   const row = await db
     .selectFrom('artifact_files')
@@ -302,6 +302,7 @@ export async function sumOfEntity(db: ControlTx, entity: string): Promise<number
     .innerJoin('artifact_collections', 'artifact_collections.id', 'artifact_versions.collection_id')
     .select((eb) => eb.fn.sum<number | null>('artifact_files.size').as('bytes'))
     .where('artifact_collections.entity', '=', entity)
+    .where('artifact_versions.state', '!=', 'DELETED')
     .executeTakeFirst()
   return row?.bytes ?? 0
 }

@@ -3,13 +3,14 @@ import { plainId } from '../../accounts/graphql/global-id.ts'
 import { createContents } from '../../contents/service.ts'
 import { useTestServer } from '../../testing.ts'
 import { createTestClient } from '../test-client.ts'
+import { sumOfEntity } from './queries.ts'
 import { createArtifactsRemoval } from './removal.ts'
 import { ownerOf } from './writer.ts'
 
 const server = useTestServer()
 const client = createTestClient(server)
 
-it('purges the files of versions whose deletion failed before it released them, and no others', async () => {
+it('purges the files of versions whose deletion failed before it released them, and no others; they count for nobody', async () => {
   const { control } = server.stores
   const contents = createContents(server.stores)
   const project = server.newProject()
@@ -19,7 +20,9 @@ it('purges the files of versions whose deletion failed before it released them, 
     ids.push(plainId('Artifact', id))
   }
   const [kept = '', deleted = ''] = ids
+  const before = await sumOfEntity(control, 'test')
   await control.updateTable('artifact_versions').set({ state: 'DELETED' }).where('id', '=', deleted).execute()
+  expect(await sumOfEntity(control, 'test')).toBe(before - 'deleted'.length)
   const removal = createArtifactsRemoval({ control, contents })
   const purge = (at: number) => removal.purge?.(new Date(at).toISOString(), new AbortController().signal)
   await purge(Date.now() - 60_000)

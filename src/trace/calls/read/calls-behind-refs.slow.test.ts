@@ -182,6 +182,13 @@ describe('POST /calls/stream_query with fields of feedback', () => {
     expect(await found('$gt', 'feedback.[score].payload.value.of', 5)).toEqual(['a', 'b'])
     expect(await found('$eq', 'feedback.[score].payload.value.of', 1)).toEqual([])
     expect(await found('$eq', 'feedback.[score].payload.value.of', null)).toEqual(['c'])
+    await server.post('/feedback/create', {
+      project_id: project,
+      weave_ref: `weave:///${project}/call/${(await query(project, {}))[1]?.['id']}`,
+      feedback_type: 'score',
+      payload: { value: null },
+    })
+    expect(await found('$gt', 'feedback.[score].payload.value.of', 5)).toEqual(['a'])
     expect(await found('$eq', 'feedback.[*].payload.note', 'third')).toEqual(['b'])
     expect(await found('$eq', 'feedback.[wandb.runnable.judge].runnable_ref', ref)).toEqual(['c'])
     expect(await found('$eq', 'feedback.[score].trigger_ref', 'x')).toEqual([])

@@ -299,6 +299,14 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     expect(await count({ $in: [field, each(50_001, (index) => ({ $literal: index }))] })).not.toBe(503)
   })
 
+  it('200 for conversions of conversions, and for a list of no values', async () => {
+    const converted = (levels: number): object =>
+      levels === 0 ? field : { $convert: { input: converted(levels - 1), to: 'bool' } }
+    expect(await count({ $eq: [converted(40), { $literal: 1 }] })).toBe(200)
+    expect(await count({ $in: [field, []] })).toBe(200)
+    expect(await count({ $in: [{ $getField: 'started_at' }, []] })).toBe(200)
+  })
+
   it('400 and 422 for too many conditions, without delay, however long they are', async () => {
     const searched = (index: number) => ({ $contains: { input: field, substr: { $literal: `x${index}` } } })
     expect(await count({ $and: each(1990, searched) })).toBe(400)

@@ -40,9 +40,11 @@ export function createFeedbackFields(projectId: string, params: Params): Feedbac
       ...(type === ANY_TYPE ? [] : [`feedback_type = ${params.bind(type, 'String')}`]),
     ]
     const value = `feedback_${joined.size}`
+    // Of values by themselves, the newest that is not NULL would be taken.
+    const newest = `tupleElement(argMax(tuple(${leaf}), created_at), 1)`
     const join = `LEFT JOIN (
         SELECT substringUTF8(weave_ref, lengthUTF8(${prefix}) + 1) AS ${value}_call,
-          ${many ? newestFirst(leaf) : `argMax(${leaf}, created_at)`} AS ${value}
+          ${many ? newestFirst(leaf) : newest} AS ${value}
         FROM feedback FINAL WHERE ${where.join(' AND ')} GROUP BY ${value}_call
       ) AS ${value}_table ON ${value}_call = calls.id`
     const field: FieldExpression = { sql: value, kind: 'json', ...(many && { many }) }
