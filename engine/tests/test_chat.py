@@ -156,10 +156,35 @@ def test_content_parts_and_null_content(tokenizer: Any) -> None:
     assert text.startswith("<|im_start|>user\nsee\nthis<|im_end|>\n<|im_start|>assistant\n<|im_end|>")
 
 
-def test_an_image_is_refused(tokenizer: Any) -> None:
-    parts = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": ""}}]}
-    with pytest.raises(InputProblem, match=r"\[1\]: a content part of type 'image_url' cannot be rendered anew"):
-        tokenize([parts, choice(ids(tokenizer, "y<|im_end|>"))], None, tokenizer)
+@pytest.mark.parametrize("known_ids", [True, False])
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"type": "image_url", "image_url": {"url": ""}}, "image_url"),
+        ({"type": "input_audio", "input_audio": {}}, "input_audio"),
+        ({"video_url": {"url": ""}}, "video_url"),
+    ],
+)
+def test_a_turn_after_an_image_is_refused(tokenizer: Any, part: Json, kind: str, known_ids: bool) -> None:
+    """With the ids of its prompt as well: they say nothing of what is in the image."""
+    seen = {"role": "user", "content": [{"type": "text", "text": "see"}, part]}
+    answer = choice(ids(tokenizer, "y<|im_end|>")) | ({"prompt_token_ids": [5, 6, 7]} if known_ids else {})
+    for elements in ([seen, answer], [seen, {"role": "assistant", "content": "ok"}, user("and?"), answer]):
+        place = len(elements) - 1
+        with pytest.raises(
+            InputProblem, match=rf"\[{place}\]: a message before it has a content part of type '{kind}'"
+        ):
+            tokenize(elements, None, tokenizer)
+
+
+def test_an_image_after_the_last_trained_turn_is_not_read(tokenizer: Any) -> None:
+    seen = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": ""}}]}
+    unsampled = {**choice([], content="nice"), "logprobs": None}
+    answer = {**choice(ids(tokenizer, "y<|im_end|>")), "prompt_token_ids": [5, 6, 7]}
+    parts = {"role": "user", "content": ["a", {"type": "input_text", "text": "b"}, {"text": "c"}]}
+    sequence = tokenize([parts, answer, seen, unsampled], None, tokenizer)
+    assert sequence is not None
+    assert sequence.tokens[:3] == [5, 6, 7]
 
 
 def test_without_sampled_tokens_there_is_nothing_to_train(tokenizer: Any) -> None:

@@ -1,6 +1,7 @@
 """The committed model, and the trainer's view of it."""
 
 import json
+import shutil
 from pathlib import Path
 from random import Random
 from typing import Any, cast
@@ -9,13 +10,14 @@ import pytest
 import torch
 from examples import LOOM_TINY, lora
 from peft.tuners.lora import LoraLayer
+from tiny_models import tiny_model
 from transformers import AutoModelForCausalLM
 
 import make
 import skills
 from engine.trainer.chat import Sequence
 from engine.trainer.errors import Problem
-from engine.trainer.model import BaseModel, adapter, create_adapter
+from engine.trainer.model import BaseModel, adapter, create_adapter, load_base
 from engine.trainer.packing import to_row
 from engine.trainer.policy import predict
 
@@ -145,3 +147,49 @@ def test_patterns_of_an_adapter_are_names_alone(base: BaseModel, tmp_path: Path)
     file.write_text(json.dumps({**described, "rank_pattern": {"(.+)+!": 8}}))
     with pytest.raises(Problem, match="names of layers"), adapter(base, tmp_path / "own"):
         pass
+
+
+@pytest.mark.parametrize("made", [0, 5])
+def test_an_error_in_the_middle_of_an_injection_leaves_the_bare_model(
+    base: BaseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: int
+) -> None:
+    """As memory that runs out: the next job is trained on it."""
+    before = {name: parameter.clone() for name, parameter in base.model.named_parameters()}
+    create_adapter(base, lora(), tmp_path / "zero")
+    place = cast(Any, LoraLayer).update_layer
+    calls: list[None] = []
+
+    def place_some(*arguments: Any, **options: Any) -> None:
+        if len(calls) == made:
+            raise torch.OutOfMemoryError
+        calls.append(None)
+        place(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LoraLayer, "update_layer", place_some)
+        for use in (lambda: create_adapter(base, lora(), tmp_path / "none"), lambda: entered(base, tmp_path / "zero")):
+            calls.clear()
+            with pytest.raises(torch.OutOfMemoryError):
+                use()
+            assert len(calls) == made
+            after = dict(base.model.named_parameters())
+            assert before.keys() == after.keys()
+            assert all(before[name].equal(after[name]) for name in before)
+            assert not hasattr(base.model, "peft_config")
+    assert not (tmp_path / "none").exists()
+    entered(base, tmp_path / "zero")
+
+
+def entered(base: BaseModel, directory: Path) -> None:
+    with adapter(base, directory):
+        pass
+
+
+def test_the_tokenizer_of_a_mistral_model_has_its_chat_template(tmp_path: Path) -> None:
+    """Beside tekken.json, from which transformers would take one without a template; it is not read."""
+    cast(Any, tiny_model("mistral")).save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "chat_template.jinja"):
+        shutil.copyfile(LOOM_TINY / name, tmp_path / name)
+    (tmp_path / "tekken.json").write_text("{}")
+    found = load_base(str(tmp_path), "tiny")
+    assert cast(Any, found.tokenizer).chat_template == (LOOM_TINY / "chat_template.jinja").read_text()

@@ -69,7 +69,13 @@ def a_long_one_between(rng: Random) -> list[Sequence]:
     return [sequence(rng, 0, shared, length) for length in lengths] + [sequence(rng, 1, shared, 7)]
 
 
-CASES = [one_prompt_each, several_histories, groups_of_one, a_long_one_between]
+def a_large_group(rng: Random) -> list[Sequence]:
+    """Several batches of sequences of one prompt."""
+    shared = prompt(rng, 40)
+    return [sequence(rng, 0, shared, rng.randrange(15, 40)) for _ in range(24)]
+
+
+CASES = [one_prompt_each, several_histories, groups_of_one, a_long_one_between, a_large_group]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.__name__ for case in CASES])
@@ -179,6 +185,34 @@ def test_long_sequences_share_no_long_prefix() -> None:
     assert to_row([sequence(rng, 0, shared, 10) for _ in range(2)], CPU, share_prefixes=True).batches[0].prefix
     row = to_row([sequence(rng, 0, shared, 4000) for _ in range(2)], CPU, share_prefixes=True)
     assert [batch.prefix for batch in row.batches] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "answer", "batch_tokens", "size_max", "batches"),
+    [(300, 300, 2048, 2048, 13), (1500, 300, 2048, 2523, 22), (5000, 100, 2048, 6023, 7), (100, 3000, 2048, 3100, 64)],
+)
+def test_a_large_group_runs_in_several_batches(
+    prefix: int, answer: int, batch_tokens: int, size_max: int, batches: int
+) -> None:
+    rng = Random(0)
+    shared = prompt(rng, prefix)
+    row = to_row(
+        [sequence(rng, 0, shared, answer) for _ in range(64)], CPU, share_prefixes=True, batch_tokens=batch_tokens
+    )
+    assert max(batch.num_tokens for batch in row.batches) <= size_max
+    assert len(row.batches) == batches
+    assert len(row.sequences) == 64
+
+
+def test_a_piece_of_one_sequence_has_no_prefix() -> None:
+    rng = Random(0)
+    shared = prompt(rng, 30)
+    sequences = [sequence(rng, 0, shared, answer) for answer in (10, 10, 10, 50)]
+    row = to_row(sequences, CPU, share_prefixes=True, batch_tokens=100)
+    assert [(tuple(batch.tokens_BT.shape), batch.prefix is None) for batch in row.batches] == [
+        ((1, 80), True),
+        ((3, 11), False),
+    ]
 
 
 def by_sequence(row: Row, values_N: Tensor) -> dict[int, list[float]]:

@@ -145,6 +145,17 @@ def test_a_damaged_adapter_harms_no_later_job(
     assert files(tmp_path / "before") == files(tmp_path / "after")
 
 
+def test_training_goes_on_from_an_adapter_of_another_program(
+    worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path
+) -> None:
+    """Hugging Face's trainers write a trainer_state.json that says other things."""
+    (step_0 / "trainer_state.json").write_text('{"global_step": 7, "log_history": []}')
+    groups = write_lines(tmp_path / "groups", sums(tokenizer, 1))
+    assert worker.run_job("j1", step_0, tmp_path / "step-1", groups)[-1]["kind"] == "checkpoint_saved"
+    state = json.loads((tmp_path / "step-1" / "trainer_state.json").read_text())
+    assert state == {"kind": "rl", "gradient_steps": 1}
+
+
 def test_a_missing_checkpoint_fails_the_job(worker: Worker, tokenizer: Any, tmp_path: Path) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 1))
     failed = worker.run_job("j1", tmp_path / "absent", tmp_path / "none", groups)[-1]

@@ -2,7 +2,8 @@
 
 Only for what carries no token ids. What vLLM 0.32 does before a template sees a request is done here as well; that the
 two agree is tested over many templates. A model whose prompts vLLM builds without its template (GPT-OSS, tokenizers of
-mistral-common) is rendered by its template all the same, which is one reason why such context is counted.
+mistral-common) is rendered by its template all the same, with Hugging Face's tokenizer, which is one reason why such
+context is counted.
 """
 
 import json
@@ -125,7 +126,7 @@ def text_of_part(part: Any) -> str | None:
         return part
     kind: Any = part["type"]
     if kind not in TEXT_PARTS:
-        raise ValueError(f"a content part of type {kind!r} cannot be rendered anew, only text can: send the token ids")
+        raise ValueError(f"a content part of type {kind!r} cannot be rendered anew, only text can")
     return part.get(TEXT_PARTS[kind])
 
 

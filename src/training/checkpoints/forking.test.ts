@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createTestClient } from '../../tracking/test-client.ts'
 import { group } from '../test-group.ts'
-import { useTrainingServer } from '../use-training-server.ts'
+import { json, useTrainingServer } from '../use-training-server.ts'
 
 const { server, newModel, startJob, end, steps, weightsOf } = useTrainingServer()
 const client = createTestClient(server)
@@ -45,6 +45,22 @@ describe('an artifact of type lora under the name of a model', () => {
     const config = { init_lora_weights: 'gaussian', bias: 'none', modules_to_save: null, rank_pattern: {} }
     await upload(adapter('X', { config: { ...config, alpha_pattern: { 'layers.0.q_proj': 4 } } }), ['step5'])
     expect(await steps(id)).toEqual([0, 5])
+  })
+
+  it('keeps the files of the adapter alone', async () => {
+    const { id, upload } = await modelAndUpload()
+    const others = {
+      'trainer_state.json': '{"global_step": 7}',
+      'optimizer.safetensors': 'x',
+      'README.md': '',
+    }
+    await upload({ ...adapter('X'), ...others }, ['step5'])
+    const response = await server.request(`/v1/preview/models/${id}/checkpoints/5`)
+    const { files } = await json<{ files: { name: string }[] }>(response)
+    expect(files.map((file) => file.name).sort()).toEqual([
+      'adapter_config.json',
+      'adapter_model.safetensors',
+    ])
   })
 
   it('becomes the next step without such an alias', async () => {

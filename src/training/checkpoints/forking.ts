@@ -4,7 +4,7 @@ import type { CallContext } from '../../http/caller.ts'
 import type { ByteRange } from '../../stores/blobs/port.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ArtifactVersion } from '../../tracking/artifacts/versions.ts'
-import type { ManifestEntry } from '../checkpoint-files/checkpoint-files.ts'
+import { ADAPTER_FILES, type ManifestEntry } from '../checkpoint-files/checkpoint-files.ts'
 import type { ModelRegistry } from '../model-registry/service.ts'
 import { type AdapterFiles, checkAdapter } from './adapter-check.ts'
 import type { ModelOfCheckpoints } from './rows.ts'
@@ -35,7 +35,7 @@ export interface Forking {
   ): Promise<CheckpointRes>
   /**
    * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
-   * it becomes step N of that model. Other adapters are artifacts only.
+   * it becomes step N of that model, with the two files of the adapter alone. Other adapters are artifacts only.
    * @throws 400 or 409, which refuses the artifact, so that the client gets the error.
    */
   fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void>
@@ -93,7 +93,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     const { entity, project, name } = artifact
     const model = await models.findIn(tx, { entity, project, name })
     if (model === undefined) return
-    const manifest = artifact.files.filter((file) => !file.name.includes('/'))
+    // Hugging Face's trainers put a trainer_state.json of their own beside an adapter. Heddle publishes no more than these.
+    const manifest = artifact.files.filter((file) => ADAPTER_FILES.includes(file.name))
     const known = await checkpoints.newest(model.id, tx)
     const given = filesOf(manifest, tx)
     const own = known && filesOf(known.manifest, tx)

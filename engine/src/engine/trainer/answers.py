@@ -1,8 +1,12 @@
 """What the worker does with a request, on one base model."""
 
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+
+import torch
 
 from engine.contract import (
     AdapterCreated,
@@ -17,8 +21,9 @@ from engine.contract import (
     Sleep,
     Wake,
 )
+from engine.problem import one_line
 from engine.trainer import base_on_device, rl, sft
-from engine.trainer.errors import InputProblem, Problem, explain
+from engine.trainer.errors import InputProblem, Problem, explain, is_out_of_memory
 from engine.trainer.followers import Followers
 from engine.trainer.merge import merge_adapter
 from engine.trainer.messages import Cancelled, Inbox, Outbox, Phase, Report, heartbeat
@@ -44,11 +49,13 @@ class Answers:
             else:
                 self._merge(request)
         except Exception as error:
+            reason = explain(error)
+            end_if_broken(self.base.device)
             self.outbox.send(
                 RequestFailed(
                     kind="request_failed",
                     request_id=request.request_id,
-                    error_message=explain(error),
+                    error_message=reason,
                     error_field=error.place if isinstance(error, InputProblem) else None,
                 )
             )
@@ -62,7 +69,9 @@ class Answers:
         except Cancelled:
             report.cancelled()
         except Exception as error:
-            report.failed(explain(error))
+            reason = explain(error)
+            end_if_broken(self.base.device)
+            report.failed(reason)
         self.inbox.close_job(job.job_id, cancelled)
 
     def _sleep_or_wake(self, request: Sleep | Wake) -> None:
@@ -118,3 +127,23 @@ class Answers:
             phase = "saving"
             publisher.publish_output()
         return metrics
+
+
+def end_if_broken(device: torch.device) -> None:
+    """After some errors, such as an illegal memory access, nothing works on a GPU in this process any more. It then
+    ends without reporting the failure: the server starts it again and sends it the job again, as often as it does after
+    any end of a worker."""
+    if device.type != "cuda":
+        return
+    try:
+        probe(device)
+    except Exception as error:
+        if not is_out_of_memory(error):
+            print(f"The trainer ends: its GPU is of no more use to it: {one_line(error)}", file=sys.stderr, flush=True)
+            os._exit(1)
+
+
+def probe(device: torch.device) -> None:
+    """Raises what an earlier operation left behind, too: errors of a GPU show late."""
+    torch.ones(1, device=device).add_(1)
+    torch.cuda.synchronize(device)

@@ -15,12 +15,13 @@ from typing import Any, Literal, cast
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
+from peft.tuners.lora import LoraLayer
 from peft.utils import (
     get_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
     set_peft_model_state_dict,  # pyright: ignore[reportUnknownVariableType]
 )
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from engine.contract import LoraSpec
@@ -68,7 +69,7 @@ class BaseModel:
 
     @property
     def batch_tokens(self) -> int:
-        """The most that run at once, except a longer sequence."""
+        """The most that run at once, except a longer sequence, or half as many after a long prefix (packing.py)."""
         return batch_tokens(self.device, self.checkpoint_from)
 
     @property
@@ -118,7 +119,8 @@ def loaded(
     path: str, dtype: torch.dtype, device: torch.device, ranks: Ranks, quantization: Quantization
 ) -> tuple[PreTrainedTokenizerBase, PreTrainedModel]:
     try:
-        tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path))
+        # A folder may also hold tekken.json, and mistral-common's tokenizer, which vLLM brings, has no chat template.
+        tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(path, mistral_format=False))
         four_bits.check_stored(path, quantization)
         how: dict[str, Any] = {}
         if quantization == "nf4":
@@ -163,13 +165,9 @@ def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
         "target_modules": sorted(spec.target_modules),
     }
     torch.manual_seed(spec.seed)
-    model = cast(PeftModel, get_peft_model(base.model, config))
-    try:
-        with written_aside(directory) as aside:
-            (aside / "adapter_config.json").write_text(json.dumps(described, indent=2) + "\n")
-            save_weights(model, aside)
-    finally:
-        model.unload()
+    with injected(base.model, config) as model, written_aside(directory) as aside:
+        (aside / "adapter_config.json").write_text(json.dumps(described, indent=2) + "\n")
+        save_weights(model, aside)
 
 
 @contextmanager
@@ -177,13 +175,35 @@ def adapter(base: BaseModel, directory: Path) -> Generator[PeftModel]:
     """The base model with the adapter of `directory` in training; the bare base model again afterwards."""
     weights = load_file(directory / "adapter_model.safetensors")
     config = lora_config(base.model, description(directory), weights)
-    model = cast(PeftModel, get_peft_model(base.model, config))
-    try:
+    with injected(base.model, config) as model:
         load_weights(model, weights)
         with low_rank.use_light_lora(model):
             yield model
+
+
+@contextmanager
+def injected(bare: PreTrainedModel, config: LoraConfig) -> Generator[PeftModel]:
+    """The model with fresh layers of LoRA in it; the bare model again afterwards."""
+    try:
+        model = cast(PeftModel, get_peft_model(bare, config))
+    except BaseException:
+        # Memory may run out after some layers.
+        remove_lora(bare)
+        raise
+    try:
+        yield model
     finally:
         model.unload()
+
+
+def remove_lora(model: nn.Module) -> None:
+    """Where there is no PeftModel yet that could unload itself."""
+    for parent in [*model.modules()]:
+        for name, child in [*parent.named_children()]:
+            if isinstance(child, LoraLayer):
+                setattr(parent, name, child.get_base_layer())
+    if hasattr(model, "peft_config"):
+        del model.peft_config
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from torch import Tensor
 from engine.trainer.chat import Sequence, Turn
 
 # Tokens that run at once, padding included: enough for the matrix products, and few enough that memory does not grow
-# with the row and that a slow machine is not silent for long. A longer sequence runs alone. On a GPU it
-# is the least: see checkpointing.py.
+# with the row and that a slow machine is not silent for long. A longer sequence runs alone, and a long shared prefix
+# with half as many tokens after it. On a GPU it is the least: see checkpointing.py.
 BATCH_TOKENS = 2048
 # A row's length is a multiple of it, as in the reference trainer.
 ROW_TOKENS = 2048
@@ -127,8 +127,9 @@ def to_row(
     sequences: list[Sequence], device: torch.device, *, share_prefixes: bool, batch_tokens: int = BATCH_TOKENS
 ) -> Row:
     """Batches hold sequences of like length, so that one long sequence does not pad the others."""
-    found = [without_outliers(cluster) for cluster in clusters(sequences)] if share_prefixes else []
-    sharing = [cluster for cluster in found if cluster.saves]
+    found = clusters(sequences) if share_prefixes else []
+    pieces = [without_outliers(piece) for cluster in found for piece in split(cluster, batch_tokens)]
+    sharing = [piece for piece in pieces if piece.saves]
     in_cluster = {id(sequence) for cluster in sharing for sequence in cluster.sequences}
     alone = [Cluster(0, [sequence]) for sequence in sequences if id(sequence) not in in_cluster]
     filled = [*fill(alone, batch_tokens), *fill(sharing, batch_tokens)]
@@ -195,6 +196,23 @@ def clusters(sequences: list[Sequence]) -> list[Cluster]:
     return found
 
 
+def split(cluster: Cluster, batch_tokens: int) -> list[Cluster]:
+    """Pieces of like length that run at once, at most `batch_tokens` with prefix and padding, or a single sequence.
+
+    Each piece runs the prefix again. What comes after a prefix of more than half of `batch_tokens` may have that half
+    all the same, or a long prefix would run with every sequence, or nearly so.
+    """
+    most = max(batch_tokens, cluster.shared + batch_tokens // 2)
+    pieces: list[Cluster] = []
+    for sequence in sorted(cluster.sequences, key=len):
+        longer = Cluster(cluster.shared, [*pieces[-1].sequences, sequence]) if pieces else None
+        if longer and padded_size([longer]) <= most and seen_size([longer]) <= SEEN_MAX:
+            pieces[-1] = longer
+        else:
+            pieces.append(Cluster(cluster.shared, [sequence]))
+    return pieces
+
+
 def without_outliers(cluster: Cluster) -> Cluster:
     """One very long sequence pads all others: the longest leave until sharing saves something."""
     remaining = sorted(cluster.sequences, key=len)
@@ -204,7 +222,7 @@ def without_outliers(cluster: Cluster) -> Cluster:
 
 
 def fill(clusters: list[Cluster], batch_tokens: int) -> list[list[Cluster]]:
-    """Clusters of like length together, at most `batch_tokens` with padding, or one cluster alone."""
+    """Clusters of like length together, at most `batch_tokens` with padding, or one alone that has more."""
     batches: list[list[Cluster]] = []
     for cluster in sorted(clusters, key=lambda cluster: cluster.longest):
         longer = [*batches[-1], cluster] if batches else []

@@ -56,11 +56,12 @@ def save_training(kind: Kind, gradient_steps: int, optimizer: Optimizer, model: 
 
 
 def load_training(kind: Kind, optimizer: Optimizer, model: nn.Module, directory: Path) -> int:
-    """The gradient steps taken before. Moments gathered by another kind of training are left behind."""
+    """The gradient steps taken before. Moments gathered by another kind of training are left behind, and so is the
+    state of another program: Hugging Face's trainers write a file of the same name."""
     path = directory / "trainer_state.json"
-    if not path.exists():
+    state: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    if "kind" not in state:
         return 0
-    state = json.loads(path.read_text())
     if state["kind"] == kind:
         parameters = trainable(model)
         for key, tensor in load_file(directory / "optimizer.safetensors").items():

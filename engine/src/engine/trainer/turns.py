@@ -31,6 +31,7 @@ from engine.trainer.errors import at
 Json = dict[str, Any]
 MARKER = "\ue000turn\ue001"
 THOUGHTS = ("<think>", "</think>")
+MEDIA = ("image", "audio", "video")  # in the types of content parts, such as input_image and video_url
 PROMPT: Json = {"add_generation_prompt": True, "continue_final_message": False}
 CONTINUED: Json = {"add_generation_prompt": False, "continue_final_message": True}
 CLOSED: Json = {"add_generation_prompt": False, "continue_final_message": False}
@@ -77,6 +78,7 @@ def trained_turns(
     for place in places(elements, without_logprobs):
         with at(f"[{place.number}]"):
             element = place.element
+            require_text(place.before)
             prompt = prompt_ids(element, tokenizer)
             ids, logprobs = sampled_ids(element, tokenizer)
             is_rebuilt = not prompt or not ids
@@ -96,6 +98,26 @@ def trained_turns(
             turn = replace(turn_of(element, len(ids), step), rebuilt_context=is_rebuilt)
             turns.append(SampledTurn(prompt, ids, logprobs, turn, index_of(element)))
     return turns
+
+
+def require_text(messages: list[Json]) -> None:
+    """In the ids of a prompt, an image, audio or video is placeholders: the trained model would see nothing of it."""
+    for message in messages:
+        content: Any = message.get("content")
+        for part in cast(list[Any], content) if isinstance(content, list) else []:
+            if any(medium in (kind := kind_of(part)) for medium in MEDIA):
+                raise ValueError(
+                    f"a message before it has a content part of type {kind!r}, which the trainer cannot show the "
+                    "model: only text can be trained on"
+                )
+
+
+def kind_of(part: Any) -> str:
+    """Of a content part. Wire: some come without a type, as {"image_url": ...}."""
+    if not isinstance(part, dict):
+        return "text"
+    known = cast(Json, part)
+    return str(known.get("type") or next(iter(known), "text"))
 
 
 def places(elements: list[Json], without_logprobs: bool) -> Iterator[Place]:
