@@ -7,10 +7,9 @@ export const DIGESTED_HERE_CHARS_MAX = 256 * 1024
 const makeDigest = createLimitedWork<string, string>({
   program: new URL('./digest-worker.ts', import.meta.url),
   does: 'make the digest of a value',
-  // Ten times what the largest body takes.
-  msMax: 60_000,
-  // A body of the shortest values is parsed to some forty times its bytes.
-  memoryMbMax: 3072,
+  // Ten times what the largest body takes, of any values, and twice its memory.
+  msMax: 20_000,
+  memoryMbMax: 1024,
 })
 
 /** One large text at a time. */

@@ -3,15 +3,14 @@ import { createLimitedWork } from '../../threads/limited-work.ts'
 import type { GroupToCheck } from './check-group-worker.ts'
 import { type CheckedGroup, checkedGroup } from './checked-group.ts'
 
-/** Bytes of a group that is checked on the thread that serves, in some 2 ms. */
+/** Bytes of a group that is checked on the thread that serves, in some 3 ms. */
 const BYTES_HERE_MAX = 256 * 1024
 
 const check = createLimitedWork<GroupToCheck, CheckedGroup | { invalid: readonly ValidationDetail[] }>({
   program: new URL('./check-group-worker.ts', import.meta.url),
   does: 'check a trajectory group',
-  // The largest group of sampled tokens takes some 2 s.
+  // The largest group of sampled tokens takes some 2 s, of empty lists 9 s and all of the memory.
   msMax: 30_000,
-  // That group takes half of it.
   memoryMbMax: 2048,
 })
 

@@ -2,13 +2,13 @@ import { deserialize } from 'node:v8'
 import { createLimitedWork } from '../../threads/limited-work.ts'
 import { type GroupRows, rowsOfGroup, type StoredGroup } from './group-rows.ts'
 
-/** Bytes of a group whose rows are made on the thread that serves, in some 3 ms. */
+/** Bytes of a group whose rows are made on the thread that serves, in some 8 ms. */
 const BYTES_HERE_MAX = 256 * 1024
 
 const makeRows = createLimitedWork<StoredGroup, Uint8Array[]>({
   program: new URL('./group-rows-worker.ts', import.meta.url),
   does: 'make calls of a trajectory group',
-  // The largest group of long conversations takes some 10 s.
+  // A group of 78 MB takes 1.5 s; each turn repeats the messages before it, so long conversations take far longer.
   msMax: 60_000,
   memoryMbMax: 3072,
 })
