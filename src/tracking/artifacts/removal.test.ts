@@ -7,7 +7,8 @@ import { sumOfEntity } from './queries.ts'
 import { createArtifactsRemoval } from './removal.ts'
 import { ownerOf } from './writer.ts'
 
-const server = useTestServer()
+// A server of its own: what others upload meanwhile would count, and be purged.
+const server = useTestServer({})
 const client = createTestClient(server)
 
 it('purges the files of versions whose deletion failed before it released them, and no others; they count for nobody', async () => {
