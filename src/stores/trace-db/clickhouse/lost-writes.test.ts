@@ -3,10 +3,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { createLostWrites } from './lost-writes.ts'
 import type { Requests } from './server.ts'
 
-/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail, with a code. */
-function brokenDatabase(refuses: (sql: string) => boolean, code = '74') {
+/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail, with a code and a message. */
+function brokenDatabase(refuses: (sql: string) => boolean, code = '74', message = 'refused') {
   const answerOf = (sql: string): object[] => {
-    if (refuses(sql)) throw new ClickHouseError({ message: sql, code, type: 'TEST' })
+    if (refuses(sql)) throw new ClickHouseError({ message, code, type: 'TEST' })
     if (sql.includes('system.events')) return [{ value: 1 }]
     if (sql.includes('system.parts')) return [{ table: 'calls', name: 'all_1_1_0' }]
     return sql.startsWith('CHECK') ? [{ is_passed: 0 }] : []
@@ -52,6 +52,15 @@ describe('the repair of a table', () => {
   it('is done where a server that was started again has opened the table by itself', async () => {
     const database = brokenDatabase((sql) => sql.startsWith('ATTACH'), '57')
     await change(database)
+    expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 0, detached: [] })
+  })
+
+  it('waits for queries that still use the table', async () => {
+    let tries = 0
+    const isUsed = (sql: string): boolean => sql.startsWith('ATTACH') && ++tries < 3
+    const database = brokenDatabase(isUsed, '57', 'detached but still used by some query')
+    await change(database)
+    expect(tries).toBe(3)
     expect(database.lostWrites.repairs()).toEqual({ done: 1, failed: 0, detached: [] })
   })
 

@@ -56,9 +56,11 @@ export function createTableRepair({ requests, log }: RepairDeps): TableRepair {
       try {
         return await requests.run(`ATTACH TABLE ${table}`)
       } catch (error) {
+        // Wire: it has the code of a table that exists as well.
+        const isUsed = messageOf(error).includes('still used')
         // A server that was started again has opened it, or the reply to an earlier try was lost.
-        if (codeOf(error) === TABLE_ALREADY_EXISTS) return
-        if (!messageOf(error).includes('still used') || performance.now() > giveUpAt) throw error
+        if (!isUsed && codeOf(error) === TABLE_ALREADY_EXISTS) return
+        if (!isUsed || performance.now() > giveUpAt) throw error
         await delay(REOPEN_RETRY_MS)
       }
     }
