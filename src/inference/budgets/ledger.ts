@@ -65,7 +65,8 @@ export function createLedger({ accountBook, usage, audit, log, now }: LedgerDeps
     if (inMoney.length === 0) return
     priced = Promise.all([usage.costOf(row), priced])
       .then(([cost]) => {
-        for (const account of inMoney) count(account, cost ?? 0, row)
+        // Wire: members may set negative prices, by which a request would give back what was counted.
+        for (const account of inMoney) count(account, Math.max(0, cost ?? 0), row)
       })
       .catch((error: unknown) => log.warn({ err: error, usage: row }, 'a budget does not count this usage'))
   }

@@ -77,7 +77,6 @@ describe('POST /cost/create', () => {
     expect(await statusOf({ project_id: 'p', costs: { m: PRICE } })).toBe(400)
     expect(await statusOf({ project_id, costs: { m: { prompt_token_cost: 1 } } })).toBe(422)
     expect(await statusOf({ project_id, costs: { m: { ...PRICE, prompt_token_cost: 'cheap' } } })).toBe(422)
-    expect(await statusOf({ project_id, costs: { m: { ...PRICE, prompt_token_cost: -1 } } })).toBe(422)
     expect(await query(project_id)).toEqual([])
   })
 })

@@ -3,16 +3,13 @@ import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
-/** A negative one would give back what a budget has counted. */
-const Price = z.number().nonnegative()
-
 /** The price of one token. Wire: a null unit means USD, a null provider `default`, a null date now. */
 const CostInput = z
   .object({
-    prompt_token_cost: Price,
-    completion_token_cost: Price,
-    cache_read_input_token_cost: Price.default(0),
-    cache_creation_input_token_cost: Price.default(0),
+    prompt_token_cost: z.number(),
+    completion_token_cost: z.number(),
+    cache_read_input_token_cost: z.number().default(0),
+    cache_creation_input_token_cost: z.number().default(0),
     prompt_token_cost_unit: z.string().nullish(),
     completion_token_cost_unit: z.string().nullish(),
     effective_date: DateTime.nullish(),
