@@ -22,8 +22,6 @@ export interface LeasesDeps {
   kinds: ReadonlyMap<string, DefinedKind>
   running: RunningJobs
   peers: Pick<Peers, 'onMessage'>
-  /** This server's name in leases. */
-  owner: string
   /** How long a lease outlives its last heartbeat, in milliseconds. */
   leaseMs: number
 }
@@ -58,7 +56,7 @@ export function startHeartbeat(deps: LeasesDeps): Disposable {
     if (before.length === 0) return
     const held = await leaseQueries.extendLeases(control, { tokens: tokensOf(before), leaseMs })
     const byName = new Map(held.map((row) => [nameOf(row), row]))
-    for (const row of before.filter((one) => running.has(one))) {
+    for (const row of before) {
       const now = byName.get(nameOf(row))
       if (now === undefined) running.abortAttempt(row, new LeaseLost('The lease of the job was lost'))
       else if (now.cancel_reason !== null) running.abortAttempt(row, new JobCancelled(now.cancel_reason))

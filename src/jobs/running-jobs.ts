@@ -16,10 +16,9 @@ export interface RunningJobs extends AsyncDisposable {
   run(row: JobRow): Promise<void>
   /** The rows as they were when they were taken. */
   rows(): JobRow[]
-  has(row: JobRow): boolean
   /** Aborts all attempts at a job. @returns whether one runs here */
   abort(job: JobName, reason: JobCancelled | LeaseLost): boolean
-  /** Aborts one attempt: another one at the same job may have begun here since its lease was lost. */
+  /** Aborts one attempt, unless it has ended: another one at the same job may have begun here since its lease was lost. */
   abortAttempt(attempt: AttemptName, reason: JobCancelled | LeaseLost): void
 }
 
@@ -53,7 +52,6 @@ export function createRunningJobs({ kinds, onEnded, ...deps }: RunningJobsDeps):
   return {
     run,
     rows: () => [...running.values()].map(({ row }) => row),
-    has: (row) => running.has(nameOf(row)),
     abort({ kind, id }, reason) {
       const found = [...running.values()].filter(({ row }) => row.kind === kind && row.id === id)
       for (const { abort } of found) abort.abort(reason)

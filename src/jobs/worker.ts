@@ -23,6 +23,8 @@ const ERROR_PAUSE_MS = 2_000
 export interface WorkerDeps extends LeasesDeps {
   peers: Pick<Peers, 'onMessage' | 'arePossible'>
   pause: Pause
+  /** This server's name in leases. */
+  owner: string
 }
 
 /** Takes due jobs of all kinds and runs them, as one of the servers that share a database; disposal ends that. */

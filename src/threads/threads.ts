@@ -13,8 +13,8 @@ export interface ThreadsOptions {
   program: URL
   /** Threads at once; further jobs wait. */
   threadsMax: number
-  /** Of the heap of one thread, which ends when it needs more; V8's own limit where absent. */
-  memoryMbMax?: number
+  /** Of the heap of one thread, which ends when it needs more. */
+  memoryMbMax: number
 }
 
 /** A job that was not answered: its thread did not start, took too long, or ended. */
@@ -31,7 +31,7 @@ export class ThreadLost extends Error {
  * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended.
  * @throws ThreadLost
  */
-export type RunInThread<Job, Answer> = (job: Job, options?: { timeoutMs?: number }) => Promise<Answer>
+export type RunInThread<Job, Answer> = (job: Job, options: { timeoutMs: number }) => Promise<Answer>
 
 /** Threads of one program, started on demand and ended when they have had no work for a while; they do not keep the process alive. */
 export function createThreads<Job, Answer>({
@@ -43,8 +43,7 @@ export function createThreads<Job, Answer>({
   const idle: { worker: Worker; ending: NodeJS.Timeout }[] = []
 
   async function start(): Promise<Worker> {
-    const resourceLimits = memoryMbMax === undefined ? {} : { maxOldGenerationSizeMb: memoryMbMax }
-    const worker = new Worker(program, { resourceLimits })
+    const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: memoryMbMax } })
     // An error ends the thread, and its end fails the waiting job; without a listener it would end the server.
     worker.on('error', () => undefined)
     worker.once('exit', () => forget(worker))
@@ -78,7 +77,7 @@ export function createThreads<Job, Answer>({
     idle.push({ worker, ending: setTimeout(end, IDLE_MS_MAX).unref() })
   }
 
-  async function ask(job: Job, timeoutMs: number | undefined): Promise<Answer> {
+  async function ask(job: Job, timeoutMs: number): Promise<Answer> {
     const worker = takeIdle() ?? (await start())
     worker.ref()
     try {
@@ -91,15 +90,12 @@ export function createThreads<Job, Answer>({
     }
   }
 
-  return (job, { timeoutMs } = {}) => turns(() => ask(job, timeoutMs))
+  return (job, { timeoutMs }) => turns(() => ask(job, timeoutMs))
 }
 
-function answerOf<Answer>(worker: Worker, job: unknown, timeoutMs: number | undefined): Promise<Answer> {
+function answerOf<Answer>(worker: Worker, job: unknown, timeoutMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(() => finish(() => reject(new ThreadLost('too-late'))), timeoutMs)
+    const timer = setTimeout(() => finish(() => reject(new ThreadLost('too-late'))), timeoutMs)
     const onMessage = (answer: Answer): void => finish(() => resolve(answer))
     const onExit = (): void => finish(() => reject(new ThreadLost('ended')))
     function finish(settle: () => void): void {

@@ -6,6 +6,7 @@ export interface DataOfJob {
   id: string
   kind: 'rl' | 'sft'
   data_key: string
+  ended_at: string | null
 }
 
 /** Ids of all models of some projects. */
@@ -24,7 +25,7 @@ export async function countModels(
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   const jobs = await control
-    .selectFrom(selectJobsOf(control, projectIds).as('found'))
+    .selectFrom(selectIdsOfProjects(control, 'training_jobs', projectIds).as('found'))
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return { models: models.count, jobs: jobs.count }
@@ -38,8 +39,8 @@ export function jobsOf(control: ControlDb, projectIds: readonly string[]): Promi
 function selectJobsOf(control: ControlDb, projectIds: readonly string[]) {
   return control
     .selectFrom('training_jobs')
-    .select(['id', 'kind', 'data_key'])
-    .where(sql<string>`entity || '/' || project`, 'in', projectIds)
+    .select(['id', 'kind', 'data_key', 'ended_at'])
+    .where('id', 'in', selectIdsOfProjects(control, 'training_jobs', projectIds))
 }
 
 /** Deletes the row of a job, with its events. */

@@ -9,7 +9,7 @@ import type { TrainingData } from './training-data/service.ts'
 
 export interface TrainingRemovalDeps {
   control: ControlDb
-  jobs: Pick<Jobs, 'releaseData'>
+  jobs: Pick<Jobs, 'remove' | 'releaseData'>
   models: Pick<Models, 'delete'>
   checkpoints: Pick<Checkpoints, 'sweep'>
   trainingData: Pick<TrainingData, 'delete'>
@@ -30,7 +30,7 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
   async function eraseJobs(projectIds: readonly string[], signal: AbortSignal): Promise<void> {
     for (const job of await queries.jobsOf(control, projectIds)) {
       signal.throwIfAborted()
-      await jobs.releaseData(job)
+      await jobs.remove(job)
       await control.transaction().execute((tx) => queries.deleteJob(tx, job.id))
     }
   }
@@ -60,12 +60,11 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
     },
 
     async eraseProjects(projectIds, signal) {
+      await eraseJobs(projectIds, signal)
       for (const id of await queries.modelIdsOf(control, projectIds)) {
         signal.throwIfAborted()
-        // It ends the jobs of the model.
         await models.delete({ model_id: id })
       }
-      await eraseJobs(projectIds, signal)
       await queries.deleteLostCheckpoints(control)
       await eraseUploads({ projectIds })
     },

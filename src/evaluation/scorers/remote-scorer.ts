@@ -81,10 +81,10 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
     auth: Auth | null | undefined,
     { url, signal }: { url: string; signal: AbortSignal },
   ): Promise<Proof> {
+    checkAuth(secrets, auth, url)
     if (auth == null) return { isOld: false }
     if (auth.mode === 'static_bearer')
       return { token: secrets.read(auth.bearer_secret_name, url), isOld: false }
-    checkClient(secrets, auth, url)
     const known = tokens.get(keyOf(auth))
     if (known !== undefined) return { token: known, isOld: true }
     const { token_endpoint_url, client_id, client_secret_name, scope } = auth
@@ -163,20 +163,11 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
   return { load }
 }
 
-/** @throws 400 for a secret that may not be used for an endpoint. */
+/** A token is as good as the secret that it was made with: both go to hosts of the secret alone. @throws 400 for other hosts. */
 function checkAuth(secrets: ScorerSecrets, auth: Auth | null | undefined, url: string): void {
   if (auth?.mode === 'static_bearer') secrets.read(auth.bearer_secret_name, url)
-  if (auth?.mode === 'oauth_client_credentials') checkClient(secrets, auth, url)
-}
-
-/** A token is as good as the secret, so it is sent where the secret may be. @throws 400 */
-function checkClient(
-  secrets: ScorerSecrets,
-  { client_secret_name, token_endpoint_url }: ClientCredentials,
-  url: string,
-): void {
-  secrets.read(client_secret_name, token_endpoint_url)
-  secrets.read(client_secret_name, url)
+  if (auth?.mode !== 'oauth_client_credentials') return
+  for (const used of [auth.token_endpoint_url, url]) secrets.read(auth.client_secret_name, used)
 }
 
 /** Wire: the member is required, and scores without a monitor have none to name. */

@@ -11,7 +11,7 @@ import { monthAt } from './month.ts'
 
 export interface LedgerDeps {
   accountBook: Pick<AccountBook, 'of' | 'countedFor'>
-  usage: Pick<Usage, 'costOf'>
+  usage: Pick<Usage, 'chargeOf'>
   audit: Pick<Audit, 'record'>
   log: Log
   now: () => Date
@@ -63,10 +63,9 @@ export function createLedger({ accountBook, usage, audit, log, now }: LedgerDeps
     for (const account of accounts)
       if (account.budget.unit === 'tokens') count(account, row.prompt_tokens + row.completion_tokens, row)
     if (inMoney.length === 0) return
-    priced = Promise.all([usage.costOf(row), priced])
-      .then(([cost]) => {
-        // Wire: members may set negative prices, by which a request would give back what was counted.
-        for (const account of inMoney) count(account, Math.max(0, cost ?? 0), row)
+    priced = Promise.all([usage.chargeOf(row), priced])
+      .then(([charge]) => {
+        for (const account of inMoney) count(account, charge, row)
       })
       .catch((error: unknown) => log.warn({ err: error, usage: row }, 'a budget does not count this usage'))
   }

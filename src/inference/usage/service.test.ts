@@ -62,7 +62,7 @@ describe('the cost of usage', () => {
       ])
     })
     const usage = createUsage({ costs: { priceLists: read } } as unknown as UsageDeps)
-    const cost = () => usage.costOf({ ...ROW, step: -1, key: '' })
+    const cost = () => usage.chargeOf({ ...ROW, step: -1, key: '' })
     await expect(cost()).rejects.toThrow('the database is away')
     price = 1
     expect(await cost()).toBe(2)

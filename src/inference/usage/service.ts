@@ -47,10 +47,10 @@ export interface Usage {
    * @throws 400 for more groups than one answer holds, 503 where usage cannot be stored.
    */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
-  /** All stored usage of a time, without a check of access. Tokens are of prompts and answers; what has no price costs nothing. */
+  /** What budgets count of all stored usage of a time, without a check of access. Tokens are of prompts and answers; what has no price costs nothing. */
   total(filter: Omit<UsageFilter, 'seenBy'>): Promise<{ tokens: number; usd: number }>
-  /** What a request cost, in dollars, at a price that is at most a minute old; undefined where no price is known. */
-  costOf(row: UsageRow): Promise<number | undefined>
+  /** What a budget counts of a request, in dollars, at a price that is at most a minute old; nothing where no price is known. */
+  chargeOf(row: UsageRow): Promise<number>
 }
 
 export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
@@ -72,8 +72,8 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     return list
   }
 
-  async function costOf(row: UsageRow): Promise<number | undefined> {
-    return costAt(priceIn(await recentListOf(row), row), row)
+  async function chargeOf(row: UsageRow): Promise<number> {
+    return chargeAt(priceIn(await recentListOf(row), row), row)
   }
 
   /**
@@ -118,12 +118,12 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
     const sum = { tokens: 0, usd: 0 }
     for await (const { row, price } of priced({ ...filter, seenBy }, PRICED_BY)) {
       sum.tokens += row.prompt_tokens + row.completion_tokens
-      sum.usd += costAt(price, row) ?? 0
+      sum.usd += chargeAt(price, row)
     }
     return sum
   }
 
-  return { query, total, costOf }
+  return { query, total, chargeOf }
 }
 
 function nameOf({ entity, project, model, base_model }: Named): string {
@@ -166,6 +166,11 @@ function addTo(group: UsageGroup, row: Counts, price: Price | undefined): void {
   group.total_tokens += row.prompt_tokens + row.completion_tokens
   const cost = costAt(price, row)
   if (cost !== undefined) group.cost_usd = (group.cost_usd ?? 0) + cost
+}
+
+/** What a budget counts. Wire: members may set negative prices, by which a request would give back what was counted. */
+function chargeAt(price: Price | undefined, row: Counts): number {
+  return Math.max(0, costAt(price, row) ?? 0)
 }
 
 function costAt(price: Price | undefined, row: Counts): number | undefined {

@@ -17,12 +17,12 @@ const DISPLAY_FIELD_CHARS_MAX = 256
 /** A page of queues is shown together. */
 const STATS_QUEUES_MAX = 1000
 
+/** Terms of an order. SQLite takes 2,000. */
+const SORTS_MAX = 100
+
 const Name = z.string().max(NAME_CHARS_MAX)
 const Description = z.string().max(DESCRIPTION_CHARS_MAX)
 const ScorerRefs = z.array(z.string().max(NAME_CHARS_MAX)).max(SCORER_REFS_MAX)
-
-/** More are more than SQLite orders by, and columns repeat. */
-const SORTS_MAX = 100
 
 export const AnnotationQueue = z
   .object({

@@ -16,10 +16,10 @@ import type * as wire from './wire.ts'
 
 /** Wire: longer names are refused with 400, other characters with 403. */
 export const OBJECT_ID_CHARS_MAX = 128
-/** The class of objects by which the server acts on calls by itself, such as sending them elsewhere. A key that only adds data has none. */
-const ACTING = 'Monitor'
-
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
+
+/** The server acts on calls by objects of this class: it has them scored, also by services elsewhere. */
+const MONITOR_CLASS = 'Monitor'
 
 /** Versions that are published, deleted or erased. */
 export interface ObjectsChange {
@@ -89,7 +89,8 @@ export function createPublisher(deps: {
     checkObjectId(obj.object_id)
     const { project_id, object_id } = obj
     const sent = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-    if (sent.base_object_class === ACTING) requireRight(context.caller.rights, 'write', placeOf(project_id))
+    if (sent.base_object_class === MONITOR_CLASS)
+      requireRight(context.caller.rights, 'write', placeOf(project_id))
     const digest = await digestOf(sent.val)
     checkExpectedDigest(obj.expected_digest, digest)
     const object = { ...sent, val: await redacted(project_id, sent.val) }

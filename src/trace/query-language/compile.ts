@@ -246,9 +246,9 @@ function isNeverNull(value: Compiled): boolean {
 }
 
 function membership(needle: Operand, options: readonly Operand[], scope: Scope): string {
-  if (options.length === 0) return '0'
   const compiled = options.map((option) => compileOperand(option, scope))
   const value = asCompared(compileOperand(needle, scope), compiled)
+  if (compiled.length === 0) return '0'
   const strings = compiled.filter((option) => 'literal' in option && typeof option.literal === 'string')
   if (strings.length === compiled.length && kindOf(value) !== 'number' && kindOf(value) !== 'datetime') {
     const list = strings.map((option) => ('literal' in option ? String(option.literal) : ''))

@@ -11,7 +11,7 @@ import { ownerOf } from './writer.ts'
 const server = useTestServer({})
 const client = createTestClient(server)
 
-it('purges the files of versions whose deletion failed before it released them, and no others; they count for nobody', async () => {
+it('purges the files of versions whose deletion failed before it released them, and no others; deleted versions take no storage of their entity', async () => {
   const { control } = server.stores
   const contents = createContents(server.stores)
   const project = server.newProject()

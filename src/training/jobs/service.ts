@@ -16,6 +16,8 @@ import {
   type SftJobCreateReq,
 } from './wire.ts'
 
+type JobToRemove = Pick<JobRow, 'id' | 'kind' | 'data_key' | 'ended_at'>
+
 /** Training jobs as clients see them. */
 export interface Jobs {
   create(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<JobRes>
@@ -37,6 +39,8 @@ export interface Jobs {
   countStates(): Promise<queries.StateCount[]>
   /** Ends the open jobs of a deleted model, and removes the training data of its jobs. */
   removeOfModel(modelId: string): Promise<void>
+  /** Ends a job of a deleted model, where it is open, and removes its training data. */
+  remove(job: JobToRemove): Promise<void>
   /** Removes the training data of a job; one that has none is no error. */
   releaseData(job: Pick<JobRow, 'id' | 'kind' | 'data_key'>): Promise<void>
   /**
@@ -107,10 +111,12 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   async function removeOfModel(modelId: string): Promise<void> {
-    for (const job of await queries.jobsOfModel(control, modelId)) {
-      if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
-      await releaseData(job)
-    }
+    for (const job of await queries.jobsOfModel(control, modelId)) await remove(job)
+  }
+
+  async function remove(job: JobToRemove): Promise<void> {
+    if (job.ended_at === null) await queue.cancel(job.id, 'The model was deleted')
+    await releaseData(job)
   }
 
   async function releaseData(job: Pick<JobRow, 'id' | 'kind' | 'data_key'>): Promise<void> {
@@ -134,6 +140,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     placeOf,
     countStates: () => queries.countStates(control),
     removeOfModel,
+    remove,
     releaseData,
     sweep,
   }

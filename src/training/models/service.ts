@@ -41,12 +41,11 @@ export function createModels(deps: ModelsDeps): Models {
   async function remove({ model_id }: { model_id: string }) {
     const row = await registry.byId(model_id)
     if (row === undefined && !(await registry.existed(model_id))) throw notFound('model', model_id)
-    await jobs.removeOfModel(model_id)
     // A request that fails here can be repeated: the row says which run it is.
     const deleted_run =
       row !== undefined && (await runs.delete({ entity: row.entity, project: row.project, run: row.run_id }))
+    // Before its jobs: one that ends at this moment then finds no model to add a step to.
     await registry.delete(model_id)
-    // Jobs that were sent meanwhile, and steps of jobs that ended: from now on they find no model to add one to.
     await jobs.removeOfModel(model_id)
     return { model_id, deleted_checkpoints: await checkpoints.deleteAll(model_id), deleted_run }
   }

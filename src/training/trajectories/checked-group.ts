@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { utf8Text } from '../../utf8-text.ts'
 import { withoutTokens } from './checked-tokens.ts'
 import { storedGroup } from './stored-group.ts'
 import { TrajectoryGroup } from './wire.ts'
@@ -15,7 +16,7 @@ export interface CheckedGroup {
 
 /** @param index its place in the body, for errors @throws ValidationFailure */
 export function checkedGroup(bytes: Uint8Array, index: number): CheckedGroup {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const text = utf8Text(bytes)
   const value = parsed(text)
   const { trajectories, exceptions } = checked(value, index)
   const stored = storedGroup(text, value)

@@ -1,4 +1,5 @@
 import { type CallPart, endPart, startPart } from '../../trace/calls/write/parts.ts'
+import { utf8Text } from '../../utf8-text.ts'
 import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-calls.ts'
 
 /** Calls whose rows come from a thread at once, and are written together: enough to amortise a commit, few enough for memory. */
@@ -41,9 +42,8 @@ export function areEnough({ calls, chars }: GroupRows): boolean {
 
 /** The rows of a group that was checked, in lists to be written together. */
 export function* rowsOfGroup({ bytes, index, source, user }: StoredGroup): Generator<GroupRows> {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   let rows = noRows()
-  for (const { call, reward } of callsOfGroup(text, index, source)) {
+  for (const { call, reward } of callsOfGroup(utf8Text(bytes), index, source)) {
     const placed = { ...call, project_id: source.project_id }
     rows.parts.push(startPart(placed, user, []), endPart(placed, []))
     if (reward !== undefined) rows.rewards.push({ ...reward, payload: reward.payload.text })

@@ -7,6 +7,7 @@ import { newId } from '../../ids.ts'
 import type { Redaction, Redactor } from '../../redaction/service.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import { nowIso } from '../../time.ts'
+import { utf8Text } from '../../utf8-text.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
 import type { ModelRegistry } from '../model-registry/service.ts'
 import { linesOf } from './blob-lines.ts'
@@ -87,15 +88,15 @@ async function* redactedGroups(
 ): AsyncGenerator<Uint8Array> {
   let index = 0
   for await (const group of groups) {
-    const text = Buffer.from(group.buffer, group.byteOffset, group.byteLength).toString()
+    const text = utf8Text(group)
     const [redacted = text] = await redactor.redact([{ form: 'json', text }])
     if (redacted === text) yield group
-    else yield await stillGroup(Buffer.from(redacted), index, user)
+    else yield await checkedAgain(Buffer.from(redacted), index, user)
     index++
   }
 }
 
-async function stillGroup(redacted: Uint8Array, index: number, user: string): Promise<Uint8Array> {
+async function checkedAgain(redacted: Uint8Array, index: number, user: string): Promise<Uint8Array> {
   try {
     await checkGroup(redacted, index, user)
     return redacted

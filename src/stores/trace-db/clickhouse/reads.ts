@@ -46,8 +46,8 @@ export interface Reads {
 
 /** A query that runs. */
 interface Running {
-  /** Of the last attempt at it; empty before the first. */
-  queryId: string
+  /** The id of the last attempt at it; undefined before the first. */
+  queryId: () => string | undefined
   rest: AsyncIterator<Buffer>
 }
 
@@ -78,9 +78,11 @@ export function createReads({
   )
   const ending = new Set<Promise<void>>()
 
-  function kill(queryId: string): void {
+  function kill({ queryId }: Pick<Running, 'queryId'>): void {
+    const id = queryId()
+    if (id === undefined) return
     requests
-      .run('KILL QUERY WHERE query_id = {id:String} ASYNC', { id: queryId })
+      .run('KILL QUERY WHERE query_id = {id:String} ASYNC', { id })
       .catch((error: unknown) => log.warn({ err: error }, 'a query could not be killed'))
   }
 
@@ -89,7 +91,7 @@ export function createReads({
     const started = performance.now()
     let timer = setTimeout(killAgain, ENDS_SOON_MS)
     function killAgain(): void {
-      kill(running.queryId)
+      kill(running)
       timer = setTimeout(killAgain, KILL_AGAIN_MS)
     }
     try {
@@ -126,15 +128,16 @@ export function createReads({
     let running: Running | undefined
     try {
       const own = { ...settings(query.sql), ...settingsOf(threads, limits) }
-      const attempt = { queryId: '' }
+      let attempted: string | undefined
+      const queryId = (): string | undefined => attempted
       const rows = request(server, 'unanswered', (connection) => {
         // The reply to an attempt may be lost while the server goes on with it.
-        if (attempt.queryId !== '') kill(attempt.queryId)
-        attempt.queryId = randomUUID()
-        return connection.stream(query.sql, query.params, { format, queryId: attempt.queryId, settings: own })
+        kill({ queryId })
+        attempted = randomUUID()
+        return connection.stream(query.sql, query.params, { format, queryId: attempted, settings: own })
       })
-      running = Object.assign(attempt, { rest: iterate(rows) })
-      const { rest } = running
+      const rest = iterate(rows)
+      running = { queryId, rest }
       for (;;) {
         const next = await stop.before(rest.next())
         if (next.done) running = undefined

@@ -56,7 +56,7 @@ export function createTableRepair({ requests, log }: RepairDeps): TableRepair {
       try {
         return await requests.run(`ATTACH TABLE ${table}`)
       } catch (error) {
-        // Wire: it has the code of a table that exists as well.
+        // Wire: a table that queries still use has the code of one that exists as well.
         const isUsed = messageOf(error).includes('still used')
         // A server that was started again has opened it, or the reply to an earlier try was lost.
         if (!isUsed && codeOf(error) === TABLE_ALREADY_EXISTS) return
