@@ -64,6 +64,15 @@ export function jsonInvalid(error: SyntaxError, line?: number): ValidationFailur
   ])
 }
 
+/** What `parse` makes of JSON. @throws ValidationFailure for what is no JSON */
+export function asJson<Result>(parse: () => Result): Result {
+  try {
+    return parse()
+  } catch (error) {
+    throw error instanceof SyntaxError ? jsonInvalid(error) : error
+  }
+}
+
 function detailsOf(issue: z.core.$ZodIssue, prefix: readonly string[], root: unknown): ValidationDetail[] {
   const loc = [...prefix, ...issue.path.map(String)]
   const input = valueAt(root, issue.path)

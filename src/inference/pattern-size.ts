@@ -16,12 +16,14 @@ const ESCAPE = /\\(?:[pPuxN]\{[^}]*\}|[\s\S])/y
 const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]/y
 const GROUP = /\((?:\?(?:[:=!>]|<[=!]|P?<[^>]*>))?/y
 
-/** Invalid patterns have a size too: the engine refuses them. Takes the square of the length where nothing ends what it begins. */
+/** Invalid patterns have a size too: the engine refuses them. Takes the square of the length where groups and escapes do not end. */
 export function patternSize(pattern: string): PatternSize {
   const open: PatternSize[] = []
   let sum = empty()
   let last = empty()
   let at = 0
+  // Where one class has no end, no later one has: each would be searched through to the end of the pattern.
+  let classesEnd = true
   const match = (part: RegExp) => {
     part.lastIndex = at
     const found = part.exec(pattern)
@@ -51,7 +53,9 @@ export function patternSize(pattern: string): PatternSize {
         sum = empty()
         continue
       }
-      if (match(ESCAPE) === null && match(CLASS) === null) at++
+      const isClass: boolean = char === '[' && classesEnd && match(CLASS) !== null
+      if (char === '[') classesEnd = isClass
+      if (!isClass && match(ESCAPE) === null) at++
       last = { atoms: '^$|'.includes(char) ? 0 : 1, variable: 0 }
     }
   }

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import type { JsonText } from '../../lossless-json.ts'
+import { MONITOR_CLASS } from '../../trace/objects/object-class.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
-
-/** The base class of every monitor; this server runs it and the classifier. */
-export const MONITOR_CLASS = 'Monitor'
 
 /** A conversation without a new call for this long has ended. */
 const DEBOUNCE_SECONDS_MAX = 30 * 24 * 60 * 60
@@ -22,6 +20,7 @@ const Debounce = z.looseObject({
 
 /** The value of a `Monitor` as clients publish it. */
 const Monitor = z.looseObject({
+  // The classes that this server runs.
   _class_name: z.enum([MONITOR_CLASS, CLASSIFIER_CLASS]),
   sampling_rate: z.number().min(0).max(1).default(1),
   scorers: z.array(z.string()).min(1),

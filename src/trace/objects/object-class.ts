@@ -11,6 +11,9 @@ import {
 } from '../../lossless-json.ts'
 import { BUILTIN_CLASSES } from './builtin-classes.ts'
 
+/** The base class of monitors, by which the server acts on calls: it has them scored, also by services elsewhere. */
+export const MONITOR_CLASS = 'Monitor'
+
 export interface ObjectClasses {
   kind: 'op' | 'object'
   base_object_class: string | null

@@ -9,7 +9,7 @@ import { nowAfter } from '../../time.ts'
 import { checkExpectedDigest } from '../digest.ts'
 import { digestOf } from '../digest-thread.ts'
 import { isLonger } from '../text-length.ts'
-import { classified, type ObjectClasses } from './object-class.ts'
+import { classified, MONITOR_CLASS, type ObjectClasses } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
 import { isLive, keyOf } from './versions.ts'
 import type * as wire from './wire.ts'
@@ -17,9 +17,6 @@ import type * as wire from './wire.ts'
 /** Wire: longer names are refused with 400, other characters with 403. */
 export const OBJECT_ID_CHARS_MAX = 128
 const OBJECT_ID = /^[\p{L}\p{N}_.-]+$/u
-
-/** The server acts on calls by objects of this class: it has them scored, also by services elsewhere. */
-const MONITOR_CLASS = 'Monitor'
 
 /** Versions that are published, deleted or erased. */
 export interface ObjectsChange {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { asJson, validationFailure } from '../../http/validation-error.ts'
 import { utf8Text } from '../../utf8-text.ts'
 import { withoutTokens } from './checked-tokens.ts'
 import { storedGroup } from './stored-group.ts'
@@ -17,21 +17,13 @@ export interface CheckedGroup {
 /** @param index its place in the body, for errors @throws ValidationFailure */
 export function checkedGroup(bytes: Uint8Array, index: number): CheckedGroup {
   const text = utf8Text(bytes)
-  const value = parsed(text)
+  const value = asJson(() => JSON.parse(text) as unknown)
   const { trajectories, exceptions } = checked(value, index)
   const stored = storedGroup(text, value)
   return {
     stored: stored === text && isUtf8(bytes) ? undefined : Buffer.from(stored),
     trajectories: trajectories.length,
     exceptions: exceptions?.length ?? 0,
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw error instanceof SyntaxError ? jsonInvalid(error) : error
   }
 }
 

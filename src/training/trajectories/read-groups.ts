@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { tooLarge } from '../../errors.ts'
-import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { asJson, validationFailure } from '../../http/validation-error.ts'
 import { parseLax } from '../../lax-parse.ts'
 import { checkGroup } from './check-group.ts'
 import { createGroupSplitter } from './split-groups.ts'
@@ -52,9 +52,7 @@ export function readGroups<Head extends z.ZodObject>(
 }
 
 /** Groups as a blob has them: one a line. */
-export async function* asLines(
-  groups: AsyncIterable<Uint8Array | string>,
-): AsyncGenerator<Uint8Array | string> {
+export async function* asLines(groups: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | string> {
   for await (const group of groups) {
     yield group
     yield '\n'
@@ -74,11 +72,3 @@ function checkHead<Head extends z.ZodObject>(text: string, schema: Head): z.outp
 const EmptiedGroups = z.object({
   trajectory_groups: z.array(z.never({ error: 'A key of the body is written in an unusual way' })),
 })
-
-function asJson<Result>(parse: () => Result): Result {
-  try {
-    return parse()
-  } catch (error) {
-    throw error instanceof SyntaxError ? jsonInvalid(error) : error
-  }
-}
