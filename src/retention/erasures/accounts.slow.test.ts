@@ -95,6 +95,11 @@ describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}, GET 
       }),
     )
 
+    // A client sends a table before the call that names it.
+    await replyOf(
+      await staying.send('POST', '/table/create', { table: { project_id, rows: [{ text: 'unnamedyet' }] } }),
+    )
+
     await signInThroughProvider('leaving')
     expect((await staying.send('DELETE', '/v1/accounts/users/leaving?data=true')).status).toBe(403)
     expect((await staying.send('DELETE', '/v2/leaving/own')).status).toBe(403)
@@ -110,6 +115,7 @@ describe('DELETE /v1/accounts/users/{user} and /v1/accounts/teams/{entity}, GET 
     expect(await tablesWith(traces, 'stayingtext')).toEqual(
       expect.arrayContaining(['calls', 'feedback', 'objects']),
     )
+    expect(await tablesWith(traces, 'unnamedyet')).toEqual(['table_rows'])
     const audit = JSON.stringify(await control.selectFrom('audit_events').selectAll().execute())
     expect(audit).not.toContain('leaving')
     expect(audit).toContain(done.subject)

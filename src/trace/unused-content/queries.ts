@@ -9,6 +9,24 @@ export const CANDIDATES_MAX = 2_000
 const NAMES = { files: '([A-Za-z0-9]{43})', tables: '/table/([0-9a-f]{64})' }
 export type ContentTable = keyof typeof NAMES
 
+/** A row where a project has contents that were sent in a time. */
+export function selectAny(
+  table: ContentTable,
+  projectId: string,
+  { before, after }: { before?: string; after?: string },
+): Query {
+  const params = createParams()
+  const conditions = [
+    `project_id = ${params.bindProject(projectId)}`,
+    ...(before === undefined ? [] : [`created_at < ${timeSql(before, params)}`]),
+    ...(after === undefined ? [] : [`created_at >= ${timeSql(after, params)}`]),
+  ]
+  return {
+    sql: `SELECT 1 AS found FROM ${table} WHERE ${conditions.join(' AND ')} LIMIT 1`,
+    params: params.values,
+  }
+}
+
 /** Contents from before a time that no text of their project seems to name, from one digest on. */
 export function selectCandidates(
   table: ContentTable,

@@ -5,12 +5,21 @@ import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
 import { entityOf } from '../../owner-lines.ts'
 import type { Limit } from '../../removal.ts'
-import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { isoIn } from '../../time.ts'
-import { CANDIDATES_MAX, type ContentTable, selectCandidates, selectNamed } from './queries.ts'
+import { CANDIDATES_MAX, type ContentTable, selectAny, selectCandidates, selectNamed } from './queries.ts'
 
 /** ClickHouse searches for at most 255 texts at once. */
 const SEARCHED_AT_ONCE = 200
+
+/** Clients send files and tables before what names them: a call follows within seconds, or when its machine is online again. */
+const NAMED_WITHIN_MS = 6 * 3_600_000
+
+/** A time before which contents were sent that are named by now, where anything names them. */
+export const namedByNow = (): string => isoIn(-NAMED_WITHIN_MS)
+
+/** Rows of tables name files. */
+const TABLES = ['tables', 'files'] as const
 
 /** A look that failed, or before which the server ended, is made an hour later, and every hour of a day. */
 const RETRY_MS = 3_600_000
@@ -27,6 +36,12 @@ export type RemoveContents = (
   signal: AbortSignal,
 ) => Promise<void>
 
+/** Where contents are looked for, and before which time they were sent. */
+export interface UnusedIn extends Limit {
+  /** Whether the change may remove what names contents that were sent later: these are looked for six hours from now. */
+  youngerLater?: boolean
+}
+
 /**
  * Makes a change that removes calls or objects, and then removes the files and tables of their projects that nothing
  * names any more. What was sent after the time of its project stays, since what names it may not have come yet. A project
@@ -36,7 +51,7 @@ export type RemoveContents = (
  */
 export type RemoveUnused = (
   change: () => Promise<void>,
-  projects: readonly Limit[],
+  projects: readonly UnusedIn[],
   signal: AbortSignal,
 ) => Promise<void>
 
@@ -69,8 +84,18 @@ export function createRemoveUnused(deps: {
     return [...found]
   }
 
+  async function isAny(
+    table: ContentTable,
+    projectId: string,
+    sent: { before?: string; after?: string },
+  ): Promise<boolean> {
+    return (await firstOf(traces.query<{ found: number }>(selectAny(table, projectId, sent)))) !== undefined
+  }
+
   async function removeFrom(table: ContentTable, look: Look, signal: AbortSignal): Promise<void> {
     const { project_id, before } = look
+    // Otherwise all texts of the project would be searched for nothing.
+    if (!(await isAny(table, project_id, { before }))) return
     for (let after = ''; ; ) {
       signal.throwIfAborted()
       const query = selectCandidates(table, project_id, { before, after })
@@ -83,20 +108,37 @@ export function createRemoveUnused(deps: {
   }
 
   async function look(look: Look, signal: AbortSignal): Promise<void> {
-    // Rows of tables name files.
-    for (const table of ['tables', 'files'] as const) await removeFrom(table, look, signal)
+    for (const table of TABLES) await removeFrom(table, look, signal)
   }
+
+  /** Those of the projects that have contents sent after their time. */
+  async function withYounger(projects: readonly UnusedIn[]): Promise<string[]> {
+    const found: string[] = []
+    for (const { projectIds, before, youngerLater = false } of projects)
+      for (const projectId of youngerLater ? projectIds : [])
+        for (const table of TABLES)
+          if (await isAny(table, projectId, { after: before })) {
+            found.push(projectId)
+            break
+          }
+    return found
+  }
+
+  const jobOf = (payload: Look, runAt: string) => ({
+    id: newId(),
+    payload,
+    entity: entityOf(payload.project_id),
+    runAt,
+  })
 
   return async (change, projects, signal) => {
     const looks = projects
       .flatMap(({ projectIds, before }) => projectIds.map((project_id) => ({ project_id, before })))
-      .map((payload) => ({
-        id: newId(),
-        payload,
-        entity: entityOf(payload.project_id),
-        runAt: isoIn(RETRY_MS),
-      }))
-    await jobs.add(looks)
+      .map((payload) => jobOf(payload, isoIn(RETRY_MS)))
+    const younger = await withYounger(projects)
+    const before = isoIn(0)
+    const later = younger.map((project_id) => jobOf({ project_id, before }, isoIn(NAMED_WITHIN_MS)))
+    await jobs.add([...looks, ...later])
     await change()
     for (const { id, payload } of looks) {
       signal.throwIfAborted()

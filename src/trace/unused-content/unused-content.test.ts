@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
-import { createJobQueue } from '../../jobs/job-queue.ts'
+import { createJobQueue, type JobQueue } from '../../jobs/job-queue.ts'
 import { NO_PEERS } from '../../stores/control-db/peers.ts'
 import { openTestControlDb } from '../../stores/control-db/test-database.ts'
 import { SILENT } from '../../test-log.ts'
@@ -46,6 +46,17 @@ async function writeFiles(project_id: string, count: number): Promise<void> {
   await server.stores.traces.insert('files', files)
 }
 
+/** Runs the jobs that wait now, whenever they are due. */
+async function runWaiting(jobQueue: JobQueue, check: () => Promise<void>): Promise<void> {
+  await control
+    .updateTable('jobs')
+    .set({ run_at: isoIn(0) })
+    .execute()
+  await using _started = await jobQueue.start()
+  await check()
+  await expect.poll(waiting).toEqual([])
+}
+
 const waiting = () => control.selectFrom('jobs').selectAll().where('kind', '=', 'unused_content').execute()
 
 describe('files and tables that nothing names', () => {
@@ -61,6 +72,19 @@ describe('files and tables that nothing names', () => {
     expect(await waiting()).toEqual([])
   })
 
+  it('are removed six hours later where they were sent later than the time of their project', async () => {
+    const [project, without] = [server.newProject(), server.newProject()]
+    await writeFiles(project, 1)
+    const { removed, jobQueue, removeUnused } = openRemoval()
+    const projects = [{ projectIds: [project, without], before: isoIn(-120_000), youngerLater: true }]
+    await removeUnused(async () => {}, projects, NO_SIGNAL)
+    expect(removed.size).toBe(0)
+    const [job, ...others] = await waiting()
+    expect(others).toEqual([])
+    expect(Date.parse(job?.run_at ?? '')).toBeGreaterThan(Date.now() + 6 * 3_600_000 - 60_000)
+    await runWaiting(jobQueue, () => expect.poll(() => removed.size).toBe(1))
+  })
+
   it('are removed an hour later where the change failed', async () => {
     const project = server.newProject()
     await writeFiles(project, 1)
@@ -70,12 +94,6 @@ describe('files and tables that nothing names', () => {
     await expect(removeUnused(change, projects, NO_SIGNAL)).rejects.toThrow('a full disk')
     const [job] = await waiting()
     expect(Date.parse(job?.run_at ?? '')).toBeGreaterThan(Date.now() + 3_500_000)
-    await control
-      .updateTable('jobs')
-      .set({ run_at: isoIn(0) })
-      .execute()
-    await using _started = await jobQueue.start()
-    await expect.poll(() => removed.size).toBe(1)
-    await expect.poll(waiting).toEqual([])
+    await runWaiting(jobQueue, () => expect.poll(() => removed.size).toBe(1))
   })
 })

@@ -2,7 +2,7 @@ import type { Limit, Removal } from '../../../removal.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { dayBefore, nowIso } from '../../../time.ts'
-import type { RemoveUnused } from '../../unused-content/service.ts'
+import { namedByNow, type RemoveUnused } from '../../unused-content/service.ts'
 import type { RecentCalls } from '../recent/recent-calls.ts'
 import { CALL_ROWS } from '../sql/table.ts'
 import * as queries from './queries.ts'
@@ -59,13 +59,14 @@ export function createCallsRemoval(deps: {
     }
   }
 
-  async function purge(before: string, signal: AbortSignal): Promise<void> {
+  /** @param sentBefore of files and tables: what names them has come */
+  async function purge(before: string, signal: AbortSignal, sentBefore = before): Promise<void> {
     const marksBefore = dayBefore(MARK_DAYS)
     if (await isAny(queries.countDeleted(before))) {
       const projectIds = await projectsOf(queries.selectProjectsOfDeleted())
       const columns = await rowsOf(traces.query<queries.ColumnRow>(queries.selectColumns()))
       const empty = () => change(queries.emptyDeleted(columns), signal)
-      await removeUnused(empty, [{ projectIds, before }], signal)
+      await removeUnused(empty, [{ projectIds, before: sentBefore, youngerLater: true }], signal)
     }
     if (await isAny(queries.countOldMarks(marksBefore)))
       await change(queries.deleteOldMarks(marksBefore), signal)
@@ -94,7 +95,7 @@ export function createCallsRemoval(deps: {
     ],
 
     hideUser: ({ name }, signal) => markCallsOf(name, signal),
-    eraseUser: (_user, signal) => purge(nowIso(), signal),
+    eraseUser: (_user, signal) => purge(nowIso(), signal, namedByNow()),
 
     expire: {
       async payloads(limits, signal) {
@@ -118,7 +119,7 @@ export function createCallsRemoval(deps: {
       },
     },
 
-    purge,
+    purge: (before, signal) => purge(before, signal),
 
     removeBy(next) {
       removeUnused = next

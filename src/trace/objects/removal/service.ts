@@ -3,7 +3,7 @@ import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../../stores/trace-db/table-removal.ts'
 import { nowAfter, nowIso } from '../../../time.ts'
-import type { RemoveUnused } from '../../unused-content/service.ts'
+import { namedByNow, type RemoveUnused } from '../../unused-content/service.ts'
 import type { Objects } from '../service.ts'
 import * as queries from './queries.ts'
 
@@ -23,13 +23,14 @@ export function createObjectsRemoval(
     author: 'wb_user_id',
   })
 
-  async function purge(before: string, signal: AbortSignal): Promise<void> {
+  /** @param sentBefore of files and tables: what names them has come */
+  async function purge(before: string, signal: AbortSignal, sentBefore = before): Promise<void> {
     const found = await firstOf(traces.query<{ count: number }>(queries.countDeleted(before)))
     if (found === undefined || found.count === 0) return
     const projects = await rowsOf(traces.query<{ project_id: string }>(queries.selectProjectsOfDeleted()))
     const projectIds = projects.map(({ project_id }) => project_id)
     const empty = () => mutations.run('objects', [queries.EMPTY_DELETED], {}, signal)
-    await removeUnused(empty, [{ projectIds, before }], signal)
+    await removeUnused(empty, [{ projectIds, before: sentBefore, youngerLater: true }], signal)
   }
 
   return {
@@ -55,7 +56,7 @@ export function createObjectsRemoval(
       }
     },
 
-    eraseUser: (_user, signal) => purge(nowIso(), signal),
-    purge,
+    eraseUser: (_user, signal) => purge(nowIso(), signal, namedByNow()),
+    purge: (before, signal) => purge(before, signal),
   }
 }
