@@ -9,8 +9,11 @@ import { type Account, shown, subjectOf } from './account.ts'
 import type { AccountBook } from './account-book.ts'
 import { monthAt } from './month.ts'
 
+/** Between two tries to read anew what was spent: each asks the databases that have just failed. */
+const READ_AGAIN_MS = 10_000
+
 export interface LedgerDeps {
-  accountBook: Pick<AccountBook, 'of' | 'countedFor'>
+  accountBook: Pick<AccountBook, 'of' | 'countedFor' | 'load'>
   usage: Pick<Usage, 'chargeOf'>
   audit: Pick<Audit, 'record'>
   log: Log
@@ -33,17 +36,37 @@ export interface Ledger {
 export function createLedger({ accountBook, usage, audit, log, now }: LedgerDeps): Ledger {
   /** Resolves when the costs of all usage so far have been counted. */
   let priced: Promise<void> = Promise.resolve()
+  /** Entities with budgets that lack some usage, since its price could not be read, and when they are read anew. */
+  const lacking = new Map<string, number>()
 
   async function admit(spender: Spender, context: Pick<CallContext, 'limits'>): Promise<void> {
-    const own = accountBook.of(spender)
-    if (own.some(({ budget }) => budget.unit === 'usd')) await priced
+    const inMoney = accountBook.of(spender).filter(({ budget }) => budget.unit === 'usd')
+    if (inMoney.length > 0) await priced
+    for (const entity of new Set(inMoney.map(({ budget }) => budget.entity))) await readLacking(entity)
     show(spender, context)
-    for (const account of own) {
+    for (const account of accountBook.of(spender)) {
       const { state, message } = account.stand()
       if (state !== 'spent') continue
       const seconds = (Date.parse(monthAt(now()).until) - now().getTime()) / 1000
       throw spent(message ?? '', Math.ceil(seconds))
     }
+  }
+
+  /** Where it fails, requests go on within what is counted. */
+  async function readLacking(entity: string): Promise<void> {
+    const at = lacking.get(entity)
+    if (at === undefined || at > now().getTime()) return
+    lacking.delete(entity)
+    try {
+      await accountBook.load(entity)
+    } catch (error) {
+      noteLacking(entity)
+      log.warn({ entity, reason: messageOf(error) }, 'what was spent of budgets could not be read')
+    }
+  }
+
+  function noteLacking(entity: string): void {
+    lacking.set(entity, now().getTime() + READ_AGAIN_MS)
   }
 
   function show(spender: Spender, { limits }: Pick<CallContext, 'limits'>): void {
@@ -67,7 +90,10 @@ export function createLedger({ accountBook, usage, audit, log, now }: LedgerDeps
       .then(([charge]) => {
         for (const account of inMoney) count(account, charge, row)
       })
-      .catch((error: unknown) => log.warn({ err: error, usage: row }, 'a budget does not count this usage'))
+      .catch((error: unknown) => {
+        for (const { budget } of inMoney) noteLacking(budget.entity)
+        log.warn({ err: error, usage: row }, 'budgets do not count this usage until they are read anew')
+      })
   }
 
   /** Counts, and records that a budget has come to its warning or its end. */
