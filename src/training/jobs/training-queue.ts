@@ -9,6 +9,7 @@ import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 import { Progress, type RunJobDeps, runJob } from './run-job.ts'
+import { logToRun } from './run-metrics.ts'
 
 /** A job during whose attempts the server or its worker ended each time may be the cause. */
 const ATTEMPTS_MAX = 3
@@ -125,13 +126,23 @@ async function run(
       return work(tx)
     })
   const job = await write((tx) => queries.startJob(tx, id, attempt))
-  // A server may have ended between the end of the training job and that of its queue job.
-  if (job === undefined) return files.removeWork(id)
+  if (job === undefined) return afterEnd(deps, id)
   log.info({ job: id, model: job.model_id, attempt }, 'training job started')
   signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
   const step = await runJob(deps, job, { signal, onProgress: progress, fence, write })
   await files.removeWork(id)
   log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
+}
+
+/**
+ * A server may have ended between the end of the training job and that of its queue job. The metrics may have been logged
+ * then: they are logged twice rather than not at all.
+ */
+async function afterEnd(deps: RunJobDeps, id: string): Promise<void> {
+  const job = await queries.findJob(deps.control, id)
+  if (job?.state === 'succeeded' && job.checkpoint_step !== null)
+    await logToRun(deps, job, await deps.models.existing(job.model_id), job.checkpoint_step)
+  await deps.files.removeWork(id)
 }
 
 /** The worker takes the next job after it has noticed that the rest of this one is not needed. */
