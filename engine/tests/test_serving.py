@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from examples import Json, choice, disturb, group, lora, rl_config, trajectory, user
+from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from serving import MODEL, chat, request
 
 from engine.trainer import policy
@@ -39,6 +40,18 @@ def adapters(server: None, base: BaseModel, tmp_path_factory: pytest.TempPathFac
         body = {"lora_name": name, "lora_path": str(folders[name])}
         assert request("POST", "/v1/load_lora_adapter", body)[0] == 200
     return folders
+
+
+def test_an_adapter_for_layers_that_the_model_does_not_have_is_refused(
+    server: None, base: BaseModel, tmp_path: Path
+) -> None:
+    folder = tmp_path / "other"
+    create_adapter(base, lora(), folder)
+    file = folder / "adapter_model.safetensors"
+    save_file({name.replace(".layers.0.", ".layers.90."): weight for name, weight in load_file(file).items()}, file)
+    status, reply = request("POST", "/v1/load_lora_adapter", {"lora_name": "other", "lora_path": str(folder)})
+    assert status >= 400
+    assert "vLLM's model has no layer model.layers.90." in reply.decode()
 
 
 def answer(model: str, prompt: str, options: Json | None = None) -> tuple[list[int], list[float]]:

@@ -26,12 +26,20 @@ SIZES: dict[str, Any] = {
 }
 EXPERTS = {"num_experts_per_tok": 2}
 WINDOW = {"sliding_window": 16}
+# Three of four layers keep a state instead of keys and values.
+GATED_DELTA = {
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+}
 # With what each has beyond Llama: soft caps, factors, windows, experts.
 CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("LlamaConfig", {}),
     "qwen2": ("Qwen2Config", {}),
     "qwen3": ("Qwen3Config", {}),
     "qwen3_moe": ("Qwen3MoeConfig", EXPERTS | {"num_experts": 4, "moe_intermediate_size": 24}),
+    "qwen3_5": ("Qwen3_5TextConfig", GATED_DELTA),
     "gemma": ("GemmaConfig", {}),
     "gemma2": ("Gemma2Config", WINDOW),
     "gemma3": ("Gemma3TextConfig", WINDOW),

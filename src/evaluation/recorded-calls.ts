@@ -93,7 +93,7 @@ function recordedBelow(under: RecordedUnder, id: string | undefined, parts: Call
 }
 
 export function noTotals(): Totals {
-  return { usage: {}, status_counts: { success: 0, error: 0 } }
+  return { usage: noNames(), status_counts: { success: 0, error: 0 } }
 }
 
 /** `summary` of a call with these totals. */
@@ -111,8 +111,13 @@ export function addTotals(
   sum.status_counts.error += status_counts.error
 }
 
+/** Without what objects inherit: clients choose the names, and a model may be called `constructor`. */
+function noNames<Value>(): Record<string, Value> {
+  return Object.create(null) as Record<string, Value>
+}
+
 function addUsage({ usage }: Totals, model: string, counts: object): void {
-  usage[model] ??= {}
+  usage[model] ??= noNames()
   const sum = usage[model]
   for (const [name, count] of Object.entries(counts)) {
     if (typeof count === 'number') sum[name] = (sum[name] ?? 0) + count

@@ -18,13 +18,31 @@ const Debounce = z.looseObject({
   timeout_seconds: z.number().min(0).max(DEBOUNCE_SECONDS_MAX),
 })
 
+/** Of one monitor, as of an evaluation: each makes a task of every call. */
+const SCORERS_MAX = 100
+
+/** Names of ops of one monitor. */
+const OP_NAMES_MAX = 1_000
+
+/** Monitors that run in one project; with their scorers they bound the tasks of a call. */
+const RUNNING_MAX = 100
+
+/** Different texts. Whether there are too many is seen before any of them is checked. */
+function textsUpTo(max: number) {
+  return z
+    .array(z.unknown())
+    .max(max)
+    .pipe(z.array(z.string()))
+    .transform((texts) => [...new Set(texts)])
+}
+
 /** The value of a `Monitor` as clients publish it. */
 const Monitor = z.looseObject({
   // The classes that this server runs.
   _class_name: z.enum([MONITOR_CLASS, CLASSIFIER_CLASS]),
   sampling_rate: z.number().min(0).max(1).default(1),
-  scorers: z.array(z.string()).min(1),
-  op_names: z.array(z.string()).default([]),
+  scorers: textsUpTo(SCORERS_MAX).refine((refs) => refs.length > 0, 'A monitor has at least one scorer'),
+  op_names: textsUpTo(OP_NAMES_MAX).default([]),
   query: z.unknown().transform(withoutMarks).pipe(Query.nullish()).optional(),
   is_traced: z.boolean().default(true),
   scorer_debounce_config: Debounce.nullish(),
@@ -59,7 +77,13 @@ export async function knownMonitors(
 ): Promise<KnownMonitor[]> {
   const filter = { base_object_classes: [MONITOR_CLASS], latest_only: true }
   const { objs } = await objects.query({ project_id: projectId, filter })
-  return objs.map((obj) => readMonitor(projectId, { ...obj, user: obj.wb_user_id ?? '' }))
+  let running = 0
+  return objs.map((obj) => {
+    const monitor = readMonitor(projectId, { ...obj, user: obj.wb_user_id ?? '' })
+    if (monitor.runs === undefined || running++ < RUNNING_MAX) return monitor
+    const { runs: _, ...stopped } = monitor
+    return { ...stopped, problems: [`${RUNNING_MAX} other monitors of the project run, which is the most`] }
+  })
 }
 
 /** The monitor in a value, or the reason why it cannot run. */

@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import { ClientError } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
@@ -11,6 +12,9 @@ import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import { type KnownMonitor, knownMonitors, readMonitor } from './active-monitors.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
+
+/** Monitors, and scorers of each, that are read at once: a project may have a hundred of both. */
+const READ_AT_ONCE = 4
 
 export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
@@ -41,15 +45,17 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
     const { runs } = monitor
     if (runs === undefined) return monitor.problems
     const refs = runs._class_name === CLASSIFIER_CLASS ? [runs.ref] : runs.scorers
-    const scorers = refs.map((ref) =>
-      problemIn(async () => void (await loadScorer(deps, { ref, projectId: project_id }))),
+    const scorers = await pMap(
+      refs,
+      (ref) => problemIn(async () => void (await loadScorer(deps, { ref, projectId: project_id }))),
+      { concurrency: READ_AT_ONCE },
     )
-    const query = problemIn(async () => {
+    const query = await problemIn(async () => {
       // An id that no call has: the query is compiled to find errors, and selects nothing.
       const filter = { call_ids: [newId()] }
       for await (const _ of await deps.calls.list({ project_id, filter, query: runs.query }, context)) break
     }, 'query: ')
-    return (await Promise.all([...scorers, query])).filter((problem) => problem !== undefined)
+    return [...scorers, query].filter((problem) => problem !== undefined)
   }
 
   function warnings(
@@ -67,8 +73,9 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
       (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
     )
     const waiting = await deps.countWaiting(known.map(({ ref }) => ref))
-    const monitors = await Promise.all(
-      known.map(async (monitor) => {
+    const monitors = await pMap(
+      known,
+      async (monitor) => {
         const { object_id, digest, ref, class_name, is_active } = monitor
         const state = states.get(object_id)
         return {
@@ -84,7 +91,8 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
           last_run_at: state?.last_run_at ?? null,
           last_error: state?.last_error ?? null,
         }
-      }),
+      },
+      { concurrency: READ_AT_ONCE },
     )
     return { monitors }
   }

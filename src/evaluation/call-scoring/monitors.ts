@@ -12,13 +12,16 @@ import { type ActiveMonitor, knownMonitors } from './active-monitors.ts'
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import * as queries from './queries.ts'
 import type { ScoringTasks } from './scoring-task.ts'
-import { unstartedOf, type WantedDeps, wantedTasks } from './wanted-tasks.ts'
+import { tasksPerCall, unstartedOf, type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
 
 /** Where other servers may change them, and end before they have sent the message. */
 const REMEMBERED_MS = 10_000
+
+/** Tasks that one look adds, in one transaction, unless a single call has more. */
+const TASKS_PER_LOOK = 10_000
 
 /** After an error of a store, retried for about an hour and a half; the next call of the project starts again. */
 const ATTEMPTS_MAX = 12
@@ -88,9 +91,10 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
    * whose end came before its start is looked at once more, later.
    */
   async function matchSome(project_id: string, signal: AbortSignal): Promise<boolean> {
-    const written = await noted.written(project_id)
-    if (written.length === 0) return false
     const monitors = await monitorsOf(project_id)
+    const perCall = Math.max(1, tasksPerCall(monitors))
+    const written = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
+    if (written.length === 0) return false
     const unstarted = await unstartedOf(deps, written, signal)
     const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors }, signal)
     for (const { monitor, reason } of failed) {

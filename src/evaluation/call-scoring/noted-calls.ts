@@ -23,8 +23,8 @@ export interface NotedProject {
 export interface NotedCalls {
   /** Notes calls whose end is about to be written; resolves with a function to be called after the write. */
   note(calls: readonly { project_id: string; call_id: string }[]): Promise<() => void>
-  /** Some of the calls of a project whose end has been written, oldest first. */
-  written(project_id: string): Promise<queries.MonitoredCall[]>
+  /** Some of the calls of a project whose end has been written, no more than `max`, oldest first. */
+  written(project_id: string, max: number): Promise<queries.MonitoredCall[]>
   /** Schedules another job for a project if there are calls whose end is still being written. */
   lookAgain(project_id: string): Promise<void>
   /** Marks writes of earlier servers, none of which runs any more, as ended. */
@@ -95,8 +95,12 @@ export function createNotedCalls(deps: {
       return () => recordEnd({ id, projects })
     },
 
-    written: (project_id) =>
-      queries.writtenCalls(control, { project_id, before: isoIn(-WRITE_MS_MAX), limit: CALLS_PER_LOOK }),
+    written: (project_id, max) =>
+      queries.writtenCalls(control, {
+        project_id,
+        before: isoIn(-WRITE_MS_MAX),
+        limit: Math.min(max, CALLS_PER_LOOK),
+      }),
 
     async lookAgain(project_id) {
       if (!(await queries.hasPending(control, project_id))) return

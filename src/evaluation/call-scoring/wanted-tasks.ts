@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ClientError } from '../../errors.ts'
 import { idOf } from '../../ids.ts'
+import { slicesOf } from '../../slices.ts'
 import { isoIn, microsOf } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
@@ -18,6 +19,9 @@ export interface WantedDeps {
   calls: Pick<Calls, 'list'>
   feedback: Pick<Feedback, 'query'>
 }
+
+/** Ids that are asked for at once. */
+const IDS_PER_QUERY = 5_000
 
 /** Usage of monitors is counted for no key. */
 const KEY_ID = 'monitors'
@@ -38,7 +42,7 @@ export async function wantedTasks(
   for (const monitor of monitors) {
     try {
       const wanted = await wantedCalls(deps, { project_id, call_ids, monitor }, signal)
-      tasks.push(...wanted.flatMap((one) => tasksOf(monitor, one)))
+      for (const one of wanted) for (const task of tasksOf(monitor, one)) tasks.push(task)
     } catch (error) {
       // An invalid query stops its own monitor only.
       if (!(error instanceof ClientError) || isTemporary(error)) throw error
@@ -135,14 +139,12 @@ function objectOf({ ref }: ActiveMonitor): string {
   return object
 }
 
-/** Wire: the scorers of a classifier run together. */
 function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTask[] {
   const { ref, user, is_traced, scorer_debounce_config: debounce } = monitor
   const group = groupOf(monitor, call)
   const waits = group === null ? 0 : (debounce?.timeout_seconds ?? 0)
   const isWhole = group !== null && debounce?.aggregation_method === 'all_messages'
-  const scorers = monitor._class_name === CLASSIFIER_CLASS ? [ref] : monitor.scorers
-  return scorers.map((scorer_ref) => ({
+  return scorersOf(monitor).map((scorer_ref) => ({
     id: idOf(`${ref}/${scorer_ref}/${call.id}`, Math.floor(microsOf(call.started_at) / 1000)),
     payload: {
       project_id: call.project_id,
@@ -168,10 +170,23 @@ async function doneIn(
   { project_id, tasks }: { project_id: string; tasks: readonly NewScoringTask[] },
   signal: AbortSignal,
 ): Promise<Set<unknown>> {
-  if (tasks.length === 0) return new Set()
-  const ids = tasks.map(({ id }) => ({ $literal: id }))
-  const query: Query = { $expr: { $in: [{ $getField: 'id' }, ids] } }
   const context = backgroundContext({ user: '', key_id: KEY_ID }, signal)
-  const { result } = await feedback.query({ project_id, fields: ['id'], query }, context)
-  return new Set(result.map(({ id }) => id))
+  const done = new Set<unknown>()
+  for (const some of slicesOf(tasks, IDS_PER_QUERY)) {
+    const ids = some.map(({ id }) => ({ $literal: id }))
+    const query: Query = { $expr: { $in: [{ $getField: 'id' }, ids] } }
+    const { result } = await feedback.query({ project_id, fields: ['id'], query }, context)
+    for (const { id } of result) done.add(id)
+  }
+  return done
+}
+
+/** Tasks of one call, at the most. */
+export function tasksPerCall(monitors: readonly ActiveMonitor[]): number {
+  return monitors.reduce((sum, monitor) => sum + scorersOf(monitor).length, 0)
+}
+
+/** Wire: the scorers of a classifier run together. */
+function scorersOf({ _class_name, ref, scorers }: ActiveMonitor): readonly string[] {
+  return _class_name === CLASSIFIER_CLASS ? [ref] : scorers
 }

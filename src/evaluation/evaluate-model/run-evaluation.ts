@@ -231,22 +231,26 @@ const Counts = z.looseObject({
   status_counts: z.object({ success: z.int(), error: z.int() }).catch({ success: 0, error: 0 }),
 })
 
-/** The result of every row, in order, without texts, which are not summarized. */
+/** The result of every row, in order, without texts, which are not summarized. Clients may have put other calls below the evaluation. */
 async function readOutcomes(
   { calls }: RunningDeps,
   { job, evaluation, context }: Running,
 ): Promise<{ rows: unknown[]; totals: Totals }> {
   const { project_id, call_id } = job
+  const ids = Array.from({ length: evaluation.table.rows * evaluation.trials }, (_, at) =>
+    derivedId(call_id, seedOf(at)),
+  )
+  const own = new Set(ids)
   const outputs = new Map<string, unknown>()
   const totals = noTotals()
   const filter = { parent_ids: [call_id] }
   const columns = ['output', 'summary']
   for await (const call of await calls.list({ project_id, filter, columns }, context)) {
+    if (!own.has(call.id)) continue
     outputs.set(call.id, call.output === null ? null : withoutTexts(call.output))
     addTotals(totals, Counts.parse(call.summary?.value() ?? {}))
   }
-  const indexes = Array.from({ length: evaluation.table.rows * evaluation.trials }, (_, at) => at)
-  return { rows: indexes.map((at) => outputs.get(derivedId(call_id, seedOf(at)))), totals }
+  return { rows: ids.map((id) => outputs.get(id)), totals }
 }
 
 function withoutTexts({ text }: JsonText): unknown {
