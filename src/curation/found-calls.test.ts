@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { tooLarge } from '../errors.ts'
 import { JsonText } from '../lossless-json.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { candidatesOf } from './found-calls.ts'
@@ -42,4 +43,25 @@ it('has large values behind refs of few calls in memory at a time', async () => 
     ...[true, true, true, true, true],
     ...[false, false],
   ])
+})
+
+it('reads what refs lead to for fewer calls where all together are too large, and no less', async () => {
+  const refOf = (index: number) => `weave:///a/b/object/document${index}:v0`
+  const asked: number[] = []
+  const resolveUpTo = (max: number) => ({
+    async resolve(_project: string, refs: readonly string[]) {
+      asked.push(refs.length)
+      if (refs.length > max) throw tooLarge('too large')
+      return new Map(refs.map((ref) => [ref, new JsonText(`"value of ${ref.slice(-12)}"`)]))
+    },
+  })
+  const found = Array.from({ length: 5 }, (_, index) => ({
+    call: { ...CALL, inputs: new JsonText(JSON.stringify({ document: refOf(index) })) },
+  }))
+  const batches = await Array.fromAsync(candidatesOf(resolveUpTo(2), 'a/b', found))
+  expect(asked).toEqual([5, 3, 2, 1, 2])
+  expect(batches.flat().map((candidate) => candidate.asked.inputs)).toEqual(
+    found.map((_, index) => `{"document":"value of ${refOf(index).slice(-12)}"}`),
+  )
+  await expect(Array.fromAsync(candidatesOf(resolveUpTo(0), 'a/b', found))).rejects.toThrow('too large')
 })

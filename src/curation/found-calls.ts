@@ -1,6 +1,6 @@
 import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
 import { JsonText, memberText } from '../lossless-json.ts'
-import { inBatches, type Size } from '../trace/batches.ts'
+import { inBatches, inHalves, type Size } from '../trace/batches.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { isRef } from '../trace/ref-uri.ts'
 import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
@@ -11,6 +11,11 @@ import { type Candidate, merged } from './candidate.ts'
 export interface FoundCall {
   call: Call
   trial?: ReadTrial
+}
+
+/** Characters of a call's payloads. */
+export function payloadChars({ inputs, output, attributes, summary }: Call): number {
+  return [inputs, output, attributes, summary].reduce((sum, payload) => sum + (payload?.text.length ?? 0), 0)
 }
 
 /** Characters of values behind refs that candidates have in memory together, but for a single larger one. */
@@ -26,14 +31,20 @@ export async function* candidatesOf(
   found: readonly FoundCall[],
 ): AsyncGenerator<Candidate[]> {
   const named = new Map(found.map((one) => [one, refsOf(one)]))
-  const all = [...named.values()].flat()
-  const values = all.length === 0 ? new Map<string, JsonText>() : await refs.resolve(projectId, all)
-  const sizeOf = (one: FoundCall): Size => ({
-    bytes: (named.get(one) ?? []).reduce((sum, ref) => sum + (values.get(ref)?.text.length ?? 0), 0),
-    count: 1,
-  })
-  for (const batch of inBatches(found, PER_BATCH, sizeOf)) yield batch.map((one) => candidateOf(one, values))
+  const resolved = async (some: readonly FoundCall[]) => {
+    const all = some.flatMap((one) => named.get(one) ?? [])
+    return { some, values: all.length === 0 ? NOTHING : await refs.resolve(projectId, all) }
+  }
+  for await (const { some, values } of inHalves(found, resolved)) {
+    const sizeOf = (one: FoundCall): Size => ({
+      bytes: (named.get(one) ?? []).reduce((sum, ref) => sum + (values.get(ref)?.text.length ?? 0), 0),
+      count: 1,
+    })
+    for (const batch of inBatches(some, PER_BATCH, sizeOf)) yield batch.map((one) => candidateOf(one, values))
+  }
 }
+
+const NOTHING: ReadonlyMap<string, JsonText> = new Map()
 
 function refsOf({ call, trial }: FoundCall): string[] {
   return [...refsAmong(call.inputs.text), ...exampleRefs(trial)]

@@ -23,6 +23,8 @@ export async function llmBelow(
   roots: readonly Call[],
 ): Promise<Map<string, Below>> {
   const found = new Map<string, Below>()
+  // Clients choose the parents of calls, which may stand in a circle.
+  const seen = new Set<string>()
   let looked = 0
   let level = new Map(roots.map(({ id }) => [id, id]))
   while (level.size > 0) {
@@ -35,6 +37,9 @@ export async function llmBelow(
         if (++looked > LOOKED_AT_MAX)
           throw tooLarge('There are too many calls below these: collect fewer at once')
         const root = level.get(call.parent_id ?? '') ?? ''
+        const place = `${root} ${call.id}`
+        if (call.id === root || seen.has(place)) continue
+        seen.add(place)
         const chat = call.exception ? undefined : chatOfCall(call)
         if (chat === undefined) next.set(call.id, root)
         else found.set(root, found.has(root) ? 'several' : chat)

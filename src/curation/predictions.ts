@@ -3,11 +3,12 @@ import { sortTrials } from '../evaluation/eval-results/sorted-trials.ts'
 import { createTrialReading, type ReadTrial } from '../evaluation/eval-results/trials.ts'
 import { EVALUATE, opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation/evaluation-runs/evaluation-calls.ts'
 import type { CallContext } from '../http/caller.ts'
-import { rowsOf, type TraceDb } from '../stores/trace-db/port.ts'
-import { inBatches, type Size } from '../trace/batches.ts'
+import type { TraceDb } from '../stores/trace-db/port.ts'
+import { inBatches, inHalves, type Size } from '../trace/batches.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import { opShortName } from '../trace/calls/sql/derived.ts'
-import type { FoundCall } from './found-calls.ts'
+import { collectReply } from '../trace/collect-reply.ts'
+import { type FoundCall, payloadChars } from './found-calls.ts'
 import { CALLS_MAX } from './wire.ts'
 
 interface Evaluations {
@@ -50,7 +51,10 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }): Pred
     const filter = { call_ids: [...byCall.keys()] }
     // Wire: an empty list in a filter is no condition.
     if (filter.call_ids.length === 0) return []
-    const list = await rowsOf(await calls.list({ project_id: projectId, filter }, context))
+    const list = await collectReply(
+      await calls.list({ project_id: projectId, filter }, context),
+      payloadChars,
+    )
     const found = new Map(list.map((call) => [call.id, call]))
     return [...byCall].flatMap(([id, trial]) => {
       const call = found.get(id)
@@ -67,10 +71,9 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }): Pred
     if (places.length > CALLS_MAX)
       throw tooLarge(`More than ${CALLS_MAX} predictions: name fewer evaluations`)
     for (const batch of inBatches(places, perBatch, ({ bytes }) => ({ bytes, count: 1 }))) {
-      yield await read(
-        batch.map(({ id }) => id),
-        evaluations,
-      )
+      const ids = batch.map(({ id }) => id)
+      // The model's calls may be far larger than the trials, whose sizes are known.
+      yield* inHalves(ids, (some) => read(some, evaluations))
     }
   }
 

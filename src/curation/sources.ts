@@ -4,11 +4,10 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import type { AnnotationQueues } from '../trace/annotation-queues/service.ts'
 import { inBatches } from '../trace/batches.ts'
-import type { Call } from '../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Refs } from '../trace/refs/service.ts'
 import type { Candidate } from './candidate.ts'
-import { candidatesOf, type FoundCall } from './found-calls.ts'
+import { candidatesOf, type FoundCall, payloadChars } from './found-calls.ts'
 import type { Tally } from './left-out.ts'
 import { createPredictions } from './predictions.ts'
 import * as queries from './queries.ts'
@@ -55,7 +54,7 @@ export function createSources(deps: SourcesDeps): Sources {
     for await (const call of await calls.list(selection, context)) {
       if (++count > CALLS_MAX) throw tooLarge(`More than ${CALLS_MAX} calls: say limit, or filter more`)
       batch.push({ call })
-      bytes += sizeOf(call)
+      bytes += payloadChars(call)
       if (batch.length < PER_BATCH.count && bytes < PER_BATCH.bytes) continue
       yield batch
       batch = []
@@ -99,8 +98,4 @@ export function createSources(deps: SourcesDeps): Sources {
   }
 
   return { candidates }
-}
-
-function sizeOf({ inputs, output, attributes, summary }: Call): number {
-  return [inputs, output, attributes, summary].reduce((sum, payload) => sum + (payload?.text.length ?? 0), 0)
 }

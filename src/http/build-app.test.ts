@@ -178,4 +178,23 @@ describe('ANY /a/path/of/the/API', () => {
     const headers = { authorization: 'Bearer key' }
     expect((await app.request('/things/a', { method: 'HEAD', headers })).status).toBe(200)
   })
+
+  it('200 for HEAD with the headers of a stream, which is closed', async () => {
+    const cancel = vi.fn()
+    const body = () => new ReadableStream<Uint8Array>({ cancel })
+    const streaming = route({
+      ...{ method: 'GET', path: '/stream', operationId: 'stream', summary: 'Probe', family: 'trace' },
+      ...{ access: 'any-key', reply: 'raw', response: z.string() },
+      handle: async () => ({ status: 200, headers: { 'content-length': '12' }, body: body() }),
+    })
+    const log = createLog({ logLevel: 'silent', logFormat: 'json' })
+    const options = { authenticator: LOCAL_AUTHENTICATOR, authorize: createAuthorize({}), version: '1', log }
+    const of = buildApp([streaming], { ...options, observe: () => {} })
+    const headers = { authorization: 'Bearer key' }
+    const response = await of.request('/stream', { method: 'HEAD', headers })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-length')).toBe('12')
+    expect(await response.text()).toBe('')
+    expect(cancel).toHaveBeenCalledOnce()
+  })
 })

@@ -177,7 +177,8 @@ function handlerOf(
     // The server writes plain headers faster than those of a Headers object.
     const limited = work.limited?.headers()
     const headers = { ...reply.headers, ...limited, ...ON_EVERY_REPLY, 'x-request-id': requestId }
-    return new Response(reply.body as ConstructorParameters<typeof Response>[0], { status, headers })
+    const sent = request.method === 'HEAD' ? await closed(reply.body) : reply.body
+    return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers })
   }
 
   return (request, pathParams, body) =>
@@ -186,6 +187,12 @@ function handlerOf(
       (span) => handle(request, pathParams, body, span),
       (name) => request.headers.get(name) ?? undefined,
     )
+}
+
+/** HEAD is answered as GET is, without the body: what would make that is told, or it would hold its queries and files for ever. */
+async function closed(body: RawReply['body']): Promise<null> {
+  if (body instanceof ReadableStream) await body.cancel()
+  return null
 }
 
 function readBodyOf({ body }: Route): ReadBody {

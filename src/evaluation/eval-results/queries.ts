@@ -53,7 +53,10 @@ export function selectRowPage(selection: Selection, page: { limit: number; offse
   }
 }
 
-/** The leaf at a path below a payload of each trial, as rows of: id, leaf. */
+/** Rows are sorted by so much of a text: a million trials may have long ones. */
+const SORTED_CHARS_MAX = 500
+
+/** The leaf at a path below a payload of each trial, or its beginning, as rows of: id, leaf. */
 export function selectLeaves(
   selection: Selection,
   column: 'inputs' | 'output',
@@ -62,7 +65,7 @@ export function selectLeaves(
   const params = createParams()
   const leaf = jsonLeaf(readablePayload(column), steps, params)
   return {
-    sql: `SELECT id, ${leaf} FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
+    sql: `SELECT id, leftUTF8(${leaf}, ${SORTED_CHARS_MAX}) FROM ${MERGED_CALLS} WHERE ${filterSql(selection, params)}`,
     params: params.values,
     columns: ['String', 'Nullable(String)'],
   }

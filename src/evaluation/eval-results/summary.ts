@@ -1,11 +1,14 @@
 import type { CallContext } from '../../http/caller.ts'
+import { inTurns } from '../../in-turns.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import { isoOfMicros } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
+import { createReplyBudget } from '../../trace/collect-reply.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
+import { withoutTexts } from '../without-texts.ts'
 import { isPrediction, tokensIn } from './predictions.ts'
 import * as queries from './queries.ts'
 import { createScorerStats } from './scorer-stats.ts'
@@ -37,6 +40,7 @@ export interface Summaries {
 export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Calls }): Summaries {
   async function readScores(trials: Trials, { selection, trialCosts, context }: SummaryOptions) {
     const models = createShared()
+    const onPayload = createReplyBudget()
     for await (const piece of wholeRows(traces, queries.selectScores(selection), context.signal)) {
       for (const row = readRowBinary(piece); !row.done(); ) {
         const trial = trials.get(row.text())
@@ -46,7 +50,15 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
         const model = models.shared(row.text())
         const model_hash = models.shared(row.text())
         if (trial === undefined) continue
-        trial.found = { scores, model, model_hash, by: 'itself', tokens: tokensIn(usage), cost: null }
+        trial.found = {
+          scores: kept(scores),
+          model,
+          model_hash,
+          by: 'itself',
+          tokens: tokensIn(usage),
+          cost: null,
+        }
+        onPayload(trial.found.scores.length)
         if (trialCosts !== undefined)
           trial.found.cost = await trialCosts.costOf(usage, isoOfMicros(startedAt))
       }
@@ -78,7 +90,7 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
     const filter = { call_ids: [...roots] }
     const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
     const evaluations = await rowsOf(await calls.list(about, context))
-    const sums = summed(trials, evaluations, options.errors)
+    const sums = await summed(trials, evaluations, options.errors)
     if (options.errors === undefined) return { row_count: rows.length, evaluations: sums }
     const counts = rowCounts(rows)
     const counted = sums.map((sum) => ({ ...sum, row_count: counts.get(sum.evaluation_call_id) ?? 0 }))
@@ -102,6 +114,14 @@ interface Found {
   cost: number | null
 }
 
+/** Shorter scores are kept as they are: to parse them twice would cost more than their texts. */
+const LONG_CHARS = 300
+
+/** JSON, or '': long scores without their texts, such as the reasons of judges, of which only the number counts. */
+function kept(scores: string): string {
+  return scores.length < LONG_CHARS ? scores : JSON.stringify(withoutTexts(scores))
+}
+
 /** Texts shared in memory: most trials have one of few models. */
 function createShared(): { shared: (text: string) => string } {
   const texts = new Map<string, string>()
@@ -115,23 +135,24 @@ function createShared(): { shared: (text: string) => string } {
 }
 
 /** Wire: only evaluations with trials. */
-function summed(
+async function summed(
   trials: Trials,
   evaluations: readonly Call[],
   errors: ReadonlySet<string> | undefined,
-): EvaluationSummary[] {
+): Promise<EvaluationSummary[]> {
   const known = new Map(evaluations.map((one) => [one.id, one]))
-  return [...Map.groupBy(trials, ([, { root }]) => root)].flatMap(([id, own]) => {
+  const sums: EvaluationSummary[] = []
+  for (const [id, own] of Map.groupBy(trials, ([, { root }]) => root)) {
     const found = own.flatMap(([, trial]) => trial.found ?? [])
-    if (found.length === 0) return []
+    if (found.length === 0) continue
     const stats = createScorerStats()
-    for (const [trialId, trial] of own) {
-      if (trial.found === undefined) continue
+    await inTurns(own, ([trialId, trial]) => {
+      if (trial.found === undefined) return
       const { scores } = trial.found
       const values = scores.startsWith('{') ? JSON.parse(scores) : {}
       stats.add(values, errors?.has(trialId) ? 'error' : 'done')
-    }
-    return {
+    })
+    sums.push({
       evaluation_call_id: id,
       trial_count: found.length,
       scorer_stats: errors === undefined ? stats.all() : stats.allWithErrors(),
@@ -139,8 +160,9 @@ function summed(
       ...aboutRoot(known.get(id)),
       predict_total_cost: sumOf(found.map(({ cost }) => cost)),
       predict_total_tokens: sumOf(found.map(({ tokens }) => tokens)),
-    }
-  })
+    })
+  }
+  return sums
 }
 
 /** Number of the rows of each evaluation. */

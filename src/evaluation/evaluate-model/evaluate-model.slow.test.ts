@@ -238,6 +238,13 @@ describe('POST /evaluations/cancel', () => {
     await vi.waitFor(async () => {
       expect(await statusOf(project, call_id)).toEqual({ code: 'running', completed_rows: 1, total_rows: 2 })
     }, WAIT_MAX)
+    // A call of another project may have the same id.
+    const other = server.newProject()
+    const op_name = `weave:///${other}/op/Evaluation.evaluate:v0`
+    const same = { project_id: other, id: call_id, op_name, started_at: '2026-01-01T00:00:00Z' }
+    await replyOf(await server.post('/call/start', { start: { ...same, attributes: {}, inputs: {} } }))
+    const theirs = await server.post('/evaluations/cancel', { project_id: other, call_id })
+    expect(theirs.status).toBe(409)
     const body = { project_id: project, call_id }
     expect((await server.post('/evaluations/cancel', body)).status).toBe(200)
     await vi.waitFor(async () => {

@@ -24,6 +24,7 @@ import {
 } from '../recorded-calls.ts'
 import { scoreFeedback } from '../scorers/score-feedback.ts'
 import { predictStructured } from '../structured-completion.ts'
+import { withoutTexts } from '../without-texts.ts'
 import { evaluateRow, type Trial } from './evaluate-row.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 import { summarizeRows } from './summarize-rows.ts'
@@ -247,12 +248,8 @@ async function readOutcomes(
   const columns = ['output', 'summary']
   for await (const call of await calls.list({ project_id, filter, columns }, context)) {
     if (!own.has(call.id)) continue
-    outputs.set(call.id, call.output === null ? null : withoutTexts(call.output))
+    outputs.set(call.id, call.output === null ? null : withoutTexts(call.output.text))
     addTotals(totals, Counts.parse(call.summary?.value() ?? {}))
   }
   return { rows: ids.map((id) => outputs.get(id)), totals }
-}
-
-function withoutTexts({ text }: JsonText): unknown {
-  return JSON.parse(text, (_key, value: unknown) => (typeof value === 'string' ? '' : value))
 }

@@ -103,7 +103,11 @@ export function createEvaluateModel(
   async function cancel(req: wire.EvaluationCallReq, context: CallContext) {
     const call = await readEvaluation(req, context)
     if (call === undefined) throw notFound('Evaluation', req.call_id)
-    if (call.ended_at === null && !(await jobs.cancel(call.id, 'The evaluation was cancelled')))
+    if (call.ended_at !== null) return {}
+    // Clients choose the ids of calls, and a call of another project may have the same one.
+    const job = (await jobs.payloadsOf([call.id])).get(call.id)
+    const isHere = job?.project_id === call.project_id
+    if (!isHere || !(await jobs.cancel(call.id, 'The evaluation was cancelled')))
       throw conflict(`Evaluation ${call.id} is run by a client, not here`)
     return {}
   }

@@ -56,5 +56,9 @@ describe('the media that a judge is shown', () => {
   it('are refused where they are too many, or not there', async () => {
     await expect(parts({ all: Array(33).fill(url) })).rejects.toThrow('32 media')
     await expect(parts({ a: stored({ 'image.png': 'gone' }) })).rejects.toThrow('gone is not here')
+    const many = { a: Array.from({ length: 90_000 }, () => 0) }
+    expect(await parts(many, ALL, ['inputs.a[*]'])).toEqual([])
+    await expect(parts(many, ALL, Array(32).fill('inputs.a[*]'))).rejects.toThrow('too much to search')
+    await expect(parts(many, ALL, [`$${'.a'.repeat(200_000)}`])).rejects.toThrow('at most 100 steps')
   })
 })

@@ -51,7 +51,7 @@ export async function mediaParts(
   { kinds, paths, project_id }: MediaRequest,
 ): Promise<object[]> {
   const root = { ...inputs, inputs, output }
-  const values = paths.length === 0 ? [inputs] : paths.flatMap((path) => valuesAtPath(root, path))
+  const values = paths.length === 0 ? [[inputs]] : paths.map((path) => valuesAtPath(root, path))
   const parts: object[] = []
   let bytes = 0
   for (const found of mediaIn(values)) {
@@ -69,18 +69,26 @@ type Found =
   | { kind: 'audio'; data: string; format: string }
   | { kind: 'files'; names: Record<string, unknown> }
 
-/** Every medium in some values, in the order in which they stand there. */
-function* mediaIn(values: readonly unknown[]): Generator<Found> {
-  const waiting: unknown[] = [...values].reverse()
-  for (let looked = 0; waiting.length > 0; looked++) {
-    if (looked > VALUES_MAX)
-      throw tooLarge('There is too much to search for media: name media_scoring_json_paths')
-    const value = waiting.pop()
-    const found = mediumOf(value)
-    if (found !== undefined) yield found
-    else if (Array.isArray(value)) waiting.push(...value.toReversed())
-    else if (isRecord(value)) waiting.push(...Object.values(value).reverse())
-  }
+/** Every medium in the values of some places, in the order in which they stand there. */
+function* mediaIn(places: readonly Iterable<unknown>[]): Generator<Found> {
+  let looked = 0
+  for (const values of places)
+    for (const top of values) {
+      const waiting = [top]
+      while (waiting.length > 0) {
+        if (++looked + waiting.length > VALUES_MAX)
+          throw tooLarge('There is too much to search for media: name media_scoring_json_paths')
+        const value = waiting.pop()
+        const found = mediumOf(value)
+        if (found !== undefined) yield found
+        else for (const child of membersOf(value).reverse()) waiting.push(child)
+      }
+    }
+}
+
+function membersOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return [...value]
+  return isRecord(value) ? Object.values(value) : []
 }
 
 const DATA_URL = /^data:(image|audio|video)\/([\w.+-]+);base64,/

@@ -6,6 +6,9 @@ import type { MediaKind } from './judge-media.ts'
 
 const Prompt = z.looseObject({ messages: z.array(z.looseObject({ content: z.unknown() })) })
 
+/** Places where a judge looks for media: it is asked about as many at most. */
+const PATHS_MAX = 32
+
 /** The value of an `LLMAsAJudgeScorer` as clients publish it; the model may be a ref to one, or stand in it. */
 export const Judge = z.looseObject({
   name: z.string().nullish(),
@@ -15,7 +18,7 @@ export const Judge = z.looseObject({
   enable_image_input_scoring: z.boolean().nullish(),
   enable_audio_input_scoring: z.boolean().nullish(),
   enable_video_input_scoring: z.boolean().nullish(),
-  media_scoring_json_paths: z.array(z.string()).nullish(),
+  media_scoring_json_paths: z.array(z.unknown()).max(PATHS_MAX).pipe(z.array(z.string())).nullish(),
 })
 export type Judge = z.output<typeof Judge>
 
