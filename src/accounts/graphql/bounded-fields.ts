@@ -41,9 +41,27 @@ export function countFields(schema: GraphQLSchema): void {
 function counted(resolve: FieldResolver): FieldResolver {
   return (node, args, context, info) => {
     context.work.field()
-    return resolve(node, args, context, info)
+    const answer: unknown = resolve(node, args, context, info)
+    const weighed = (value: unknown): unknown => {
+      context.work.answered(charsOf(value))
+      return value
+    }
+    return answer instanceof Promise ? answer.then(weighed) : weighed(answer)
   }
 }
+
+/** Characters that a value takes in a reply, about. */
+function charsOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return OTHER_CHARS
+  let sum = 0
+  if (Array.isArray(value)) for (const item of value) sum += charsOf(item)
+  else for (const [name, item] of Object.entries(value)) sum += name.length + charsOf(item)
+  return sum
+}
+
+/** Of a number or a truth value. */
+const OTHER_CHARS = 8
 
 function inTurn(resolve: FieldResolver): FieldResolver {
   return (node, args, context, info) => {

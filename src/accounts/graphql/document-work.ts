@@ -16,6 +16,9 @@ const RECORDS_MAX = 25_000
 /** Values that one document answers: a page of 5,000 runs with all their fields is 200,000. A million take a second. */
 const FIELDS_MAX = 500_000
 
+/** Characters of what one document answers: a page of 5,000 runs with configs and summaries of 10 kB has as many. */
+const CHARS_MAX = 64 * 1024 * 1024
+
 /** Fields that are answered at once, within some milliseconds; each object after them takes a turn of its own. */
 const FIELDS_AT_ONCE = 1_000
 
@@ -27,6 +30,8 @@ export interface DocumentWork {
   refusal(): ClientError | undefined
   /** Counts one field. @throws where the document may not go on */
   field(): void
+  /** Counts the characters of a value. @throws where the document may not go on */
+  answered(chars: number): void
   /** Resolves when the next object may be answered; undefined while the document is small enough not to wait. */
   turnOfObject(): Promise<void> | undefined
   /** Counts a read, and resolves when it may begin. @throws where the document may not go on */
@@ -45,6 +50,7 @@ export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'si
     let refusal: ClientError | undefined
     let fields = 0
     let records = 0
+    let answeredChars = 0
     let lastTurn = Promise.resolve()
 
     function refuse(message: string): never {
@@ -74,6 +80,11 @@ export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'si
       refusal: () => refusal,
       field() {
         if (++fields > FIELDS_MAX) refuse(`A reply may have ${FIELDS_MAX} fields: ask for smaller pages`)
+      },
+      answered(chars) {
+        answeredChars += chars
+        if (answeredChars > CHARS_MAX)
+          refuse(`A reply may have ${CHARS_MAX} characters: ask for smaller pages or fewer samples`)
       },
       turnOfObject: () => (fields > FIELDS_AT_ONCE ? turn() : undefined),
       async read(path) {

@@ -44,6 +44,31 @@ describe('createGraphql', () => {
   })
 })
 
+it('createGraphql refuses a reply of too many characters, whatever they are in', async () => {
+  const text = 'x'.repeat(4 * 1024 * 1024)
+  const long = createGraphql(
+    [
+      {
+        types:
+          'scalar Anything  extend type Query { text: String, more: Anything }  extend type Mutation { nothing: String }',
+        access: { text: 'any-key', more: 'any-key' },
+        resolvers: { Query: { text: () => text, more: async () => [{ deep: [text] }] } },
+      },
+    ],
+    createAuthorize({}),
+  )
+  const times = (count: number, field: string) =>
+    `{ ${Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ')} }`
+  const refused = {
+    data: null,
+    errors: [{ message: expect.stringMatching(/^A reply may have \d+ characters/) }],
+  }
+  for (const field of ['text', 'more']) {
+    expect((await long.run({ query: times(15, field) }, contextOf())).errors).toBeUndefined()
+    expect(await long.run({ query: times(17, field) }, contextOf())).toEqual(refused)
+  }
+})
+
 function contextOf(signal = new AbortController().signal): CallContext {
   const caller = { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS }
   return { caller, requestId: '', signal, header: () => undefined }

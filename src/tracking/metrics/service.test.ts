@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../ids.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { useTestServer } from '../../testing.ts'
 import { createMetrics, type Metrics, ROWS_PER_INSERT, type RunKey } from './service.ts'
 
@@ -65,4 +66,19 @@ describe('createMetrics', () => {
     ])
     expect(sizes.length).toBeGreaterThan(1)
   })
+})
+
+it('refuses lines of more characters than an answer holds, without reading the rest', async () => {
+  let read = 0
+  async function* query() {
+    for (; read < 1_000; read++) {
+      const json = JSON.stringify('x'.repeat(1024 * 1024))
+      yield { step: read, time: '2026-01-01T00:00:00.000000Z', items: [['text', 0, json]] }
+    }
+  }
+  const metrics = createMetrics({ traces: { query } as unknown as TraceDb })
+  const wanted = { stream: 'history' as const, keys: [], samples: 1_000 }
+  const run = { project_id: 'a/b', run_id: 'r' }
+  await expect(metrics.sample(run, wanted)).rejects.toMatchObject({ status: 413 })
+  expect(read).toBeLessThan(40)
 })

@@ -1,11 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
-import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { tooLarge } from '../../errors.ts'
+import { withTurns } from '../../in-turns.ts'
+import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
 import { FROM_COLUMNS, type MetricRow, rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
 
 /** Steps that one answer holds at most: clients page by a thousand. */
 const STEPS_MAX = 10_000
+
+/** Characters of the lines of one answer: a step may hold any number of keys, and values of any length. */
+const LINES_CHARS_MAX = 32 * 1024 * 1024
 
 /** Keys that one answer names at most; a run with more uses names as data. */
 const KEYS_MAX = 10_000
@@ -37,11 +42,14 @@ export interface StepRange {
 
 /** Metrics of runs, step by step. */
 export interface Metrics extends MetricsWriting {
-  /** Whole steps as lines, oldest first. */
+  /** Whole steps as lines, oldest first. @throws 413 for more than one answer can hold */
   lines(run: queries.RunKey, range: StepRange): Promise<string[]>
   /** The newest line; undefined when there is none. */
   lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined>
-  /** Lines spread evenly over the run; with keys, only lines that have all of them, and no other members. */
+  /**
+   * Lines spread evenly over the run; with keys, only lines that have all of them, and no other members.
+   * @throws 413 for more than one answer can hold
+   */
   sample(
     run: queries.RunKey,
     wanted: { stream: Stream; keys: readonly string[]; samples: number },
@@ -60,10 +68,25 @@ export interface Metrics extends MetricsWriting {
 }
 
 export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
+  /** Row by row: as rows, steps take several times the memory. */
+  async function linesOf(query: Query, stream: Stream): Promise<string[]> {
+    const found: string[] = []
+    let chars = 0
+    for await (const row of withTurns(traces.query<queries.StepRow>(query))) {
+      const line = lineOf(row, stream)
+      chars += line.length
+      if (chars > LINES_CHARS_MAX)
+        throw tooLarge(
+          `These lines have more than ${LINES_CHARS_MAX} characters: ask for fewer, or for some keys`,
+        )
+      found.push(line)
+    }
+    return found
+  }
+
   async function lines(run: queries.RunKey, range: StepRange): Promise<string[]> {
     const wanted = { ...range, limit: Math.min(range.limit, STEPS_MAX), order: 'ASC' as const }
-    const rows = await rowsOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
-    return rows.map((row) => lineOf(row, range.stream))
+    return linesOf(queries.selectSteps(run, wanted), range.stream)
   }
 
   async function lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined> {
@@ -79,8 +102,7 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
     const samples = Math.max(1, Math.min(wanted.samples, STEPS_MAX))
     const own = new Set(wanted.keys).difference(FROM_COLUMNS)
     const query = queries.selectSample(run, { ...wanted, keys: [...own], samples })
-    const rows = await rowsOf(traces.query<queries.StepRow>(query))
-    return rows.map((row) => lineOf(row, wanted.stream))
+    return linesOf(query, wanted.stream)
   }
 
   return {

@@ -12,6 +12,9 @@ import type { Runs } from './service.ts'
 /** Wire: clients that do not say how many lines they want get 500. */
 const SAMPLES_DEFAULT = 500
 
+/** Samples of one run's history in one request; clients ask for one. */
+const SPECS_MAX = 20
+
 /** Wire: a client's selection of history; `_step` is one of the keys. */
 const Sample = z.object({
   keys: z.array(z.string()).default([]),
@@ -55,15 +58,17 @@ export function runFields(runs: Runs): Record<string, Resolver> {
         samples: args.samples ?? SAMPLES_DEFAULT,
       }),
 
-    sampledHistory: ({ row }: RunNode, { specs }: { specs: string[] }) =>
-      Promise.all(
-        specs.map(async (spec) => {
-          const wanted = Sample.safeParse(parseLine(spec))
-          if (!wanted.success) throw invalidRequest('A sample of a history has keys and a number of samples')
-          const lines = await metrics.sample(metricsKeyOf(row), { stream: 'history', ...wanted.data })
-          return lines.map((line) => chosen(parseLine(line) ?? {}, wanted.data.keys))
-        }),
-      ),
+    async sampledHistory({ row }: RunNode, { specs }: { specs: string[] }) {
+      if (specs.length > SPECS_MAX) throw invalidRequest(`At most ${SPECS_MAX} samples of a history at once`)
+      const wanted = specs.map((spec) => Sample.safeParse(parseLine(spec)).data)
+      const samples: object[][] = []
+      for (const one of wanted) {
+        if (one === undefined) throw invalidRequest('A sample of a history has keys and a number of samples')
+        const lines = await metrics.sample(metricsKeyOf(row), { stream: 'history', ...one })
+        samples.push(lines.map((line) => chosen(parseLine(line) ?? {}, one.keys)))
+      }
+      return samples
+    },
 
     /** No history is stored as Parquet; clients then read it by steps. */
     parquetHistory: () => ({ parquetUrls: [], liveData: [] }),

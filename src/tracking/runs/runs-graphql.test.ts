@@ -216,6 +216,8 @@ describe('POST /graphql, runs', () => {
     expect(both.sampledHistory[0]).toHaveLength(50)
     const twice = await sample('{"keys":["a","a"],"samples":4}')
     expect(twice.sampledHistory).toEqual([[0, 25, 50, 75].map((step) => ({ a: step }))])
+    const specs = JSON.stringify(Array(21).fill('{"keys":["a"],"samples":1}'))
+    await expect(runOf(project, 'r', `sampledHistory(specs: ${specs})`)).rejects.toThrow('At most 20 samples')
     for (const bad of ['{"keys":1}', 'x', '{"samples":0}'])
       await expect(sample(bad)).rejects.toThrow('sample')
   })
