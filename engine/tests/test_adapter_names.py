@@ -42,7 +42,5 @@ def test_names_of_the_served_model_stay() -> None:
 
 def test_a_layer_that_would_be_left_out_is_an_error() -> None:
     found = adapter(f"{LAYER}q_proj", "model.layers.1.self_attn.q_proj")
-    with pytest.raises(
-        ValueError, match=r"no layer language_model\.model\.layers\.1\.self_attn"
-    ):
+    with pytest.raises(ValueError, match=r"no layer language_model\.model\.layers\.1\.self_attn"):
         rename(found, manager("language_model.", "language_model"))

@@ -31,6 +31,10 @@ SHARED_PROMPTS = {
     "kv_role": "kv_producer",
 }
 
+# Media of messages come as `data:` URLs: vLLM would ask any address that a client names, within this network.
+# A later `--allowed-media-domains HOST` among the flags names hosts instead.
+NO_MEDIA_HOST = "only-data-urls.invalid"
+
 stopping = threading.Event()  # vLLM was asked to end
 
 
@@ -144,6 +148,8 @@ def command(arguments: argparse.Namespace) -> list[str]:
         "--enable-prompt-tokens-details",
         "--trust-request-chat-template",
         "--disable-uvicorn-access-log",
+        # Without a host, vLLM takes media from any.
+        *("--allowed-media-domains", NO_MEDIA_HOST),
     ]
     if arguments.max_model_len:
         flags += ["--max-model-len", str(arguments.max_model_len)]
@@ -190,6 +196,8 @@ def environment(arguments: argparse.Namespace) -> dict[str, str]:
         "VLLM_MAX_STOP_STRINGS": "1024",
         # Longer than any client keeps an idle connection: closing first resets a request already on its way.
         "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "3600",
+        # Not from an allowed host to another one.
+        "VLLM_MEDIA_URL_ALLOW_REDIRECTS": "0",
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_DO_NOT_TRACK": "1",
     }
