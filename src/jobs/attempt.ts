@@ -87,6 +87,8 @@ async function attemptWithin(
         return
       case 'ended': {
         const { why, reason } = outcome.end
+        // A job whose project was erased since has no lease any more, and writes nothing to a new project of the same name.
+        await control.transaction().execute(fence)
         await kind.giveUp(row, outcome.end, { fence, signal: stopping })
         const state = why === 'cancelled' ? 'cancelled' : 'failed'
         await leaseQueries.finishJob(control, row, { state, last_error: reason })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../ids.ts'
 import { eventually } from '../test-eventually.ts'
@@ -51,5 +52,23 @@ describe('a server whose lease was lost', () => {
     attempts[1]?.open()
     expect(await untilState(server.kind, 'a', 'completed')).toMatchObject({ attempts: 2 })
     expect(server.ended).toEqual([])
+  })
+
+  it('does not go on to record the failure of a job whose project was erased', async () => {
+    let tries = 0
+    await using server = await serve({
+      handle: () => Promise.reject(new Error('nothing is there')),
+      retries: () => false,
+      async giveUp() {
+        tries++
+        // As an erasure removes it, while the project takes nothing.
+        await control().deleteFrom('jobs').where('kind', '=', server.kind).execute()
+        throw new Error('the project is being deleted')
+      },
+    })
+    await server.add([{ id: 'a', payload: {} }])
+    await eventually(() => expect(tries).toBe(1))
+    await delay(3_000)
+    expect(tries).toBe(1)
   })
 })
