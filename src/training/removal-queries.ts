@@ -54,8 +54,18 @@ export async function deleteLostCheckpoints(control: ControlDb): Promise<void> {
   await control
     .deleteFrom('checkpoints')
     .where('deleted_at', 'is not', null)
-    .where('model_id', 'not in', (eb) => eb.selectFrom('models').select('id'))
-    .where('artifact_id', 'not in', (eb) => eb.selectFrom('artifact_versions').select('id'))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('models').select('id').whereRef('models.id', '=', 'checkpoints.model_id'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('artifact_versions')
+            .select('id')
+            .whereRef('artifact_versions.id', '=', 'checkpoints.artifact_id'),
+        ),
+      ),
+    )
     .execute()
 }
 

@@ -182,7 +182,9 @@ export async function markLeftBehind(control: ControlDb, deletedAt: string): Pro
     .updateTable('checkpoints')
     .set({ deleted_at: deletedAt })
     .where('deleted_at', 'is', null)
-    .where('model_id', 'not in', (eb) => eb.selectFrom('models').select('id'))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('models').select('id').whereRef('models.id', '=', 'checkpoints.model_id'))),
+    )
     .execute()
 }
 
