@@ -3,7 +3,8 @@ import { isRecord } from '../../is-record.ts'
 /** A line of a run's history or of its machine's metrics. */
 export type Line = Record<string, unknown>
 
-const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g
+/** Numbers that JSON does not have, as clients write them. */
+const BARE_WORDS = ['NaN', '-NaN', 'Infinity', '-Infinity']
 
 /** Prefix for the names of numbers that JSON does not have; no client's text begins with it. */
 const MARK = '\u0000'
@@ -25,10 +26,36 @@ function parse(text: string, reviver?: (key: string, value: unknown) => unknown)
   }
 }
 
+/** One pass, since a pattern for strings would be tried anew from each quote of one without an end. */
 function withoutBareWords(text: string): string {
-  return text.replaceAll(STRING_OR_NOT_FINITE, (token) =>
-    token.startsWith('"') ? token : JSON.stringify(MARK + token),
-  )
+  const parts: string[] = []
+  let taken = 0
+  let at = 0
+  while (at < text.length) {
+    const word = bareWordAt(text, at)
+    if (word === undefined) {
+      at = text[at] === '"' ? endOfString(text, at) : at + 1
+    } else {
+      parts.push(text.slice(taken, at), JSON.stringify(MARK + word))
+      at += word.length
+      taken = at
+    }
+  }
+  return parts.join('') + text.slice(taken)
+}
+
+function bareWordAt(text: string, at: number): string | undefined {
+  if (!'NI-'.includes(text.charAt(at))) return undefined
+  return BARE_WORDS.find((word) => text.startsWith(word, at))
+}
+
+/** The position behind the string whose opening quote is at `start`; the end of the text where it has no closing one. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '"') return at + 1
+    if (text[at] === '\\') at++
+  }
+  return text.length
 }
 
 function revive(_key: string, value: unknown): unknown {

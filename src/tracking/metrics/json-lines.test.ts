@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { isRecord } from '../../is-record.ts'
+import { seeded } from '../../test-random.ts'
+import { parseLine } from './json-lines.ts'
+
+/** What lines are made of. */
+const PIECES = ['"', '"', '\\', 'a', '-', 'NaN', 'Infinity', '-NaN', '1', ':', ',', '{', '}', '[', ']', '\n']
+
+/** The plain way, which takes the square of the length of a string without an end. */
+function parsedByPattern(text: string): unknown {
+  const quoted = text.replaceAll(/"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g, (token) =>
+    token.startsWith('"') ? token : `"bare ${token}"`,
+  )
+  try {
+    const value: unknown = JSON.parse(quoted, (_key, member: unknown) =>
+      typeof member === 'string' && member.startsWith('bare ') ? Number(member.slice(5)) : member,
+    )
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+describe('parseLine', () => {
+  it('reads numbers that JSON does not have outside of strings, and nothing else that is no JSON', () => {
+    const random = seeded(1)
+    const pick = (): string => PIECES[Math.floor(random() * PIECES.length)] ?? ''
+    const some = (count: number): string => Array.from({ length: random() * count }, pick).join('')
+    let read = 0
+    for (let round = 0; round < 10_000; round++) {
+      const line = `{"a":${some(4)},"${some(6)}":[${some(2)}]}`
+      const parsed = parseLine(line)
+      expect(parsed, line).toEqual(parsedByPattern(line))
+      if (parsed !== undefined) read++
+    }
+    expect(read).toBeGreaterThan(100)
+  })
+
+  it('reads a string without an end once, not from each of its quotes', () => {
+    expect(parseLine(`{"a":"${'\\"'.repeat(2_000_000)}`)).toBeUndefined()
+  })
+})
