@@ -23,12 +23,12 @@ export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<stri
     async updateArtifact(_: unknown, { input }: { input: inputs.UpdateArtifact }) {
       if (input.aliases?.length) throw invalidRequest('Aliases are changed by addAliases and deleteAliases')
       const id = plainId('Artifact', input.artifactID)
-      const gone = namesOf(input.tagsToDelete)
+      const gone = new Set(namesOf(input.tagsToDelete))
       await artifacts.describe(id, {
         ...(input.metadata != null && { metadata: metadataText(input.metadata) }),
         ...(input.description !== undefined && { description: input.description }),
         tags: (present) => [
-          ...new Set([...present, ...namesOf(input.tagsToAdd)].filter((tag) => !gone.includes(tag))),
+          ...new Set([...present, ...namesOf(input.tagsToAdd)].filter((tag) => !gone.has(tag))),
         ],
       })
       return payload(id)
@@ -52,18 +52,14 @@ export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<stri
     },
 
     async addAliases(_: unknown, { input }: { input: inputs.Aliases }) {
-      const id = plainId('Artifact', input.artifactID)
-      for (const wanted of input.aliases)
-        await artifacts.setAlias({ id, alias: wanted.alias, of: inside(wanted) })
+      await artifacts.setAliases(plainId('Artifact', input.artifactID), aliasesIn(input))
       return { success: true }
     },
 
     /** Wire: clients remove `latest` like any other alias; here it always belongs to the newest version. */
     async deleteAliases(_: unknown, { input }: { input: inputs.Aliases }) {
-      const id = plainId('Artifact', input.artifactID)
-      for (const gone of input.aliases) {
-        if (gone.alias !== LATEST) await artifacts.removeAlias({ id, alias: gone.alias, of: inside(gone) })
-      }
+      const gone = aliasesIn(input).filter(({ alias }) => alias !== LATEST)
+      await artifacts.removeAliases(plainId('Artifact', input.artifactID), gone)
       return { success: true }
     },
   }
@@ -153,8 +149,11 @@ function uploadMutations(
   }
 }
 
-function inside(of: { entityName: string; projectName: string; artifactCollectionName: string }) {
-  return { entity: of.entityName, project: of.projectName, name: of.artifactCollectionName }
+function aliasesIn({ aliases }: inputs.Aliases) {
+  return aliases.map(({ alias, entityName: entity, projectName: project, artifactCollectionName: name }) => ({
+    alias,
+    of: { entity, project, name },
+  }))
 }
 
 function namesOf(tags: readonly { tagName: string }[] | null | undefined): string[] {

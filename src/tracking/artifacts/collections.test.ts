@@ -162,6 +162,30 @@ describe('POST /graphql, links', () => {
     await expect(client.mutate('addAliases', 'success', unknown)).rejects.toThrow('not found')
   })
 
+  it('200 with an error and no alias changed where one of a request cannot be, or there are too many', async () => {
+    const project = server.newProject()
+    const artifactID = await client.log({ project, name: 'a', files: { f: 'a' }, aliases: ['x'] })
+    const change = (name: 'addAliases' | 'deleteAliases', aliases: object[]) =>
+      client.mutate(name, 'success', { artifactID, aliases })
+    const good = { ...nameIn(project, 'a'), alias: 'y' }
+    const gone = { ...nameIn(project, 'a'), alias: 'x' }
+    const lost = { ...nameIn(project, 'nothing'), alias: 'z' }
+    await expect(change('addAliases', [good, lost])).rejects.toThrow('not found')
+    await expect(change('deleteAliases', [gone, lost])).rejects.toThrow('not found')
+    expect(await member(project, 'a:y')).toBeNull()
+    expect(await member(project, 'a:x')).not.toBeNull()
+
+    const names = Array.from({ length: 101 }, (_, index) => `alias ${index}`)
+    const many = names.map((alias) => ({ ...nameIn(project, 'a'), alias }))
+    const refusal = 'Name 100 aliases at once at most, not 101'
+    await expect(change('addAliases', many)).rejects.toThrow(refusal)
+    await expect(change('deleteAliases', many)).rejects.toThrow(refusal)
+    await expect(link(project, artifactID, 'shelf', names)).rejects.toThrow(refusal)
+    await expect(client.open({ project, name: 'b', files: {}, aliases: names })).rejects.toThrow(refusal)
+    await change('addAliases', many.slice(1))
+    expect(await member(project, 'a:alias 100')).toMatchObject({ artifact: { id: artifactID } })
+  })
+
   it('200 with errors for links that cannot be', async () => {
     const project = server.newProject()
     const id = await client.log({ project, name: 'a', files: { f: 'a' } })

@@ -7,6 +7,7 @@ import { nowIso } from '../../time.ts'
 import * as collections from './collection-queries.ts'
 import * as linkQueries from './link-queries.ts'
 import { linkedMember, type Member } from './members.ts'
+import { checkAliasCount } from './names.ts'
 import { findVersion } from './queries.ts'
 import { addAliases, ensureCollection } from './writer.ts'
 
@@ -17,7 +18,7 @@ const PORTFOLIOS_SHOWN_MAX = 500
 export interface Linker {
   /**
    * Adds a version to a portfolio, which is created where it does not exist; repeating a link changes nothing.
-   * @throws 404 for a version that is not committed, 409 where the name belongs to a sequence or to another type.
+   * @throws 400 for too many aliases, 404 for a version that is not committed, 409 where the name belongs to a sequence or to another type.
    */
   link(id: string, target: collections.CollectionName, aliases: readonly string[]): Promise<Member>
   /** Removes a version from a portfolio; an absent one is no error. @throws 404, 409 for a sequence. */
@@ -32,6 +33,7 @@ export function createLinker({ control, projects }: { control: ControlDb; projec
     target: collections.CollectionName,
     aliases: readonly string[],
   ): Promise<Member> {
+    checkAliasCount(aliases)
     await projects.ensureById(`${target.entity}/${target.project}`)
     return control.transaction().execute(async (tx) => {
       const version = await findVersion(tx, id)

@@ -3,6 +3,9 @@ import { invalidRequest } from '../../errors.ts'
 /** Wire: names, types and aliases of the hosted service stay below this. */
 const NAME_CHARS_MAX = 128
 
+/** Aliases of one request, which one transaction writes: others wait for it. */
+const ALIASES_MAX = 100
+
 /** The computed alias: the highest version that is not deleted. */
 export const LATEST = 'latest'
 
@@ -14,6 +17,12 @@ export function checkName(what: string, name: string): string {
     )
   }
   return name
+}
+
+/** Checks how many aliases a request names. @throws 400 for too many. */
+export function checkAliasCount(aliases: readonly unknown[]): void {
+  if (aliases.length > ALIASES_MAX)
+    throw invalidRequest(`Name ${ALIASES_MAX} aliases at once at most, not ${aliases.length}`)
 }
 
 /** Checks aliases and leaves out those that are not stored. @throws 400 for a name that reads as a version. */

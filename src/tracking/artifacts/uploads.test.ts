@@ -281,8 +281,8 @@ describe('createArtifacts', () => {
       files: [{ name: 'adapter', size: 3, md5: md5Of('one') }],
     })
 
-    await artifacts.setAlias({ id: first.id, alias: 'step1' })
-    await artifacts.removeAlias({ id: first.id, alias: 'step0' })
+    await artifacts.setAliases(first.id, [{ alias: 'step1' }])
+    await artifacts.removeAliases(first.id, [{ alias: 'step0' }])
     expect(await artifacts.aliasesOf([first.id, second.id, 'unknown'])).toEqual(
       new Map([
         [first.id, ['step1']],
@@ -296,7 +296,7 @@ describe('createArtifacts', () => {
     for (let times = 0; times < 2; times++) await artifacts.removeVersions([first.id])
     expect(await contents.read(digest)).toBeUndefined()
     expect(await artifacts.resolve({ ...named, alias: 'step1' })).toBeUndefined()
-    await expect(artifacts.setAlias({ id: first.id, alias: 'x' })).rejects.toThrow('not found')
+    await expect(artifacts.setAliases(first.id, [{ alias: 'x' }])).rejects.toThrow('not found')
   })
 
   it('publishes nothing when the transaction fails, nor under the name of another type', async () => {

@@ -6,6 +6,7 @@ import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { receive } from '../receive.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { MANIFEST_BYTES_MAX } from './manifest.ts'
+import { checkAliasCount } from './names.ts'
 import * as queries from './queries.ts'
 import type { UploadRes } from './wire.ts'
 import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writer.ts'
@@ -55,7 +56,7 @@ export interface UploadsDeps {
 export interface Uploads {
   /**
    * Opens a version. Wire: a version with the digest of the newest one is the same version, and gets the aliases.
-   * @throws 409 when the collection has another type.
+   * @throws 400 for too many aliases, 409 when the collection has another type.
    */
   create(draft: Draft): Promise<string>
   /** Announces files with their MD5s; files that were uploaded with the same MD5 stay. */
@@ -81,6 +82,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
   }
 
   async function create(draft: Draft): Promise<string> {
+    checkAliasCount(draft.aliases)
     await projects.ensureById(`${draft.entity}/${draft.project}`)
     return control.transaction().execute(async (tx) => {
       const collection = await ensureCollection(tx, { ...draft, kind: 'sequence' })
@@ -89,16 +91,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
         await addAliases(tx, newest.id, draft.aliases)
         return newest.id
       }
-      const row = newVersion({
-        collection_id: collection.id,
-        digest: draft.digest,
-        metadata: draft.metadata,
-        description: draft.description,
-        tags: JSON.stringify(draft.tags),
-        wanted_aliases: JSON.stringify(draft.aliases),
-        run_id: draft.run_id,
-        created_by: draft.created_by,
-      })
+      const row = versionOfDraft(draft, collection.id)
       await queries.insertVersion(tx, row)
       return row.id
     })
@@ -162,4 +155,17 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     receiveManifest,
     abandoned: () => queries.pendingBefore(control, new Date(Date.now() - PENDING_MS_MAX).toISOString()),
   }
+}
+
+function versionOfDraft(draft: Draft, collection_id: string) {
+  return newVersion({
+    collection_id,
+    digest: draft.digest,
+    metadata: draft.metadata,
+    description: draft.description,
+    tags: JSON.stringify(draft.tags),
+    wanted_aliases: JSON.stringify(draft.aliases),
+    run_id: draft.run_id,
+    created_by: draft.created_by,
+  })
 }

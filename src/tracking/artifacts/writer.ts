@@ -14,7 +14,7 @@ import {
 import { findLinked } from './link-queries.ts'
 import { artifactDigest } from './manifest.ts'
 import { type CollectionRef, memberOf, ownMember } from './members.ts'
-import { checkName, LATEST, storedAliases } from './names.ts'
+import { checkAliasCount, checkName, LATEST, storedAliases } from './names.ts'
 import * as queries from './queries.ts'
 import { type ArtifactFile, loadAliases } from './versions.ts'
 
@@ -57,12 +57,12 @@ export interface ArtifactWriter {
   /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
   removeVersions(ids: readonly string[]): Promise<void>
   /**
-   * Points an alias of a collection at a version, away from its previous one; the collection defaults to the
-   * version's sequence. @throws 404 for a version that is not committed or not in the collection.
+   * Points aliases of collections at a version, away from their previous ones: all of them or, with an error, none.
+   * @throws 400 for too many, 404 for a version that is not committed or not in one of the collections.
    */
-  setAlias(req: AliasOf): Promise<void>
-  /** Removes an alias of a collection from a version; an absent one is no error. @throws 404. */
-  removeAlias(req: AliasOf): Promise<void>
+  setAliases(id: string, aliases: readonly AliasIn[]): Promise<void>
+  /** Removes aliases of collections from a version; absent ones are no error. @throws 400 for too many, 404. */
+  removeAliases(id: string, aliases: readonly AliasIn[]): Promise<void>
   /** Records that a run used a version as input. @throws 404. */
   use(use: { run_id: string; artifact_id: string }): Promise<void>
   /** Changes what describes a version. @throws 404. */
@@ -107,17 +107,21 @@ export function createArtifactWriter({
     await contents.release(ids.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
   }
 
-  async function setAlias({ id, alias, of }: AliasOf): Promise<void> {
+  async function setAliases(id: string, aliases: readonly AliasIn[]): Promise<void> {
+    checkAliasCount(aliases)
     await control.transaction().execute(async (tx) => {
-      await addAliases(tx, id, [alias], await collectionOf(tx, id, of))
+      for (const { alias, of } of aliases) await addAliases(tx, id, [alias], await collectionOf(tx, id, of))
     })
   }
 
-  async function removeAlias({ id, alias, of }: AliasOf): Promise<void> {
+  async function removeAliases(id: string, aliases: readonly AliasIn[]): Promise<void> {
+    checkAliasCount(aliases)
     await control.transaction().execute(async (tx) => {
-      const collection = await collectionOf(tx, id, of)
-      if (collection === undefined) return
-      await aliasQueries.dropAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
+      for (const { alias, of } of aliases) {
+        const collection = await collectionOf(tx, id, of)
+        if (collection === undefined) return
+        await aliasQueries.dropAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
+      }
     })
   }
 
@@ -147,17 +151,16 @@ export function createArtifactWriter({
   return {
     publish,
     removeVersions,
-    setAlias,
-    removeAlias,
+    setAliases,
+    removeAliases,
     use,
     describe,
     aliasesOf: (ids) => loadAliases(control, ids),
   }
 }
 
-/** An alias of a version in a collection, by default its sequence. */
-interface AliasOf {
-  id: string
+/** An alias in a collection of a version, by default its sequence. */
+interface AliasIn {
   alias: string
   of?: CollectionName
 }

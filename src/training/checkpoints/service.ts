@@ -74,8 +74,8 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
 
   async function tag(model: ModelOfCheckpoints, text: string, change: TagChange) {
     const { artifact_id: id, step } = await reader.existingRow(model, text)
-    if ('set' in change) await artifacts.setAlias({ id, alias: change.set })
-    else await artifacts.removeAlias({ id, alias: change.remove })
+    if ('set' in change) await artifacts.setAliases(id, [{ alias: change.set }])
+    else await artifacts.removeAliases(id, [{ alias: change.remove }])
     const { tags } = await reader.read(model, String(step))
     return { tags }
   }
