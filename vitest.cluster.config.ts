@@ -7,7 +7,7 @@ const FEATURES = [
   'src/trace/objects/objects.test.ts',
   'src/trace/{files,feedback,call-stats,threads}/*.test.ts',
   'src/trace/otlp/conventions.test.ts',
-  'src/tracking/artifacts/{artifacts,uploads}.test.ts',
+  'src/tracking/artifacts/{artifacts,pending-uploads,uploads}.test.ts',
   'src/tracking/runs/runs.test.ts',
   'src/jobs/{job-queue,due-in-turn}.test.ts',
   'src/accounts/accounts.test.ts',

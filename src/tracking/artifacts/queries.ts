@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Rights } from '../../access.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ArtifactFilesTable, ArtifactVersionsTable } from '../../stores/control-db/artifact-tables.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { CollectionRow } from './collection-queries.ts'
@@ -172,13 +173,17 @@ export async function usersOf(db: ControlTx, artifactId: string): Promise<string
   return rows.map((row) => row.run_id)
 }
 
-/** Pending versions that were made before a time. */
-export async function pendingBefore(db: ControlTx, time: string): Promise<string[]> {
+/** Marks versions as deleted that are pending and were last changed before a time; resolves with their ids. */
+export async function markAbandoned(
+  db: ControlTx,
+  { before, at }: { before: string; at: string },
+): Promise<string[]> {
   const rows = await db
-    .selectFrom('artifact_versions')
-    .select('id')
+    .updateTable('artifact_versions')
+    .set({ state: 'DELETED', updated_at: at })
     .where('state', '=', 'PENDING')
-    .where('created_at', '<', time)
+    .where('updated_at', '<', before)
+    .returning('id')
     .execute()
   return rows.map((row) => row.id)
 }
@@ -194,6 +199,26 @@ export async function markDeleted(tx: ControlTx, ids: readonly string[], at: str
       .set({ state: 'DELETED', updated_at: at })
       .where('id', 'in', some)
       .where('state', '!=', 'DELETED')
+      .execute()
+  }
+}
+
+/** Adds files without their bytes; where one of the same name and MD5 is there, it stays. */
+export async function announceFiles(
+  tx: ControlTx,
+  artifact_id: string,
+  files: readonly Pick<FileRow, 'name' | 'md5'>[],
+): Promise<void> {
+  for (const slice of slicesOf(files, ROWS_PER_STATEMENT)) {
+    await tx
+      .insertInto('artifact_files')
+      .values(slice.map(({ name, md5 }) => ({ artifact_id, name, md5, digest: null, size: 0 })))
+      .onConflict((clash) =>
+        clash
+          .columns(['artifact_id', 'name'])
+          .doUpdateSet((eb) => ({ md5: eb.ref('excluded.md5'), digest: null, size: 0 }))
+          .whereRef('artifact_files.md5', '!=', 'excluded.md5'),
+      )
       .execute()
   }
 }

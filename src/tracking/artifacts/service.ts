@@ -72,7 +72,7 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
   }
 
   async function cleanUp(before: number): Promise<void> {
-    await writer.removeVersions(await uploads.abandoned())
+    await uploads.removeAbandoned()
     await releaseUnfinished(deps, before)
   }
 

@@ -358,27 +358,6 @@ describe('createArtifacts', () => {
     })
     expect((await artifacts.version(id))?.state).toBe('PENDING')
   })
-
-  it('removes abandoned uploads', async () => {
-    const project = server.newProject()
-    const old = await client.open({ project, name: 'old', files: { a: 'kept?' } })
-    const fresh = await client.open({ project, name: 'fresh', files: {} })
-    await put(await client.fileUrl(old.id, 'a', 'kept?'), 'kept?')
-    const before = await contentsCount()
-    const id = Buffer.from(old.id, 'base64').toString().slice('Artifact:'.length)
-    await server.stores.control
-      .updateTable('artifact_versions')
-      .set({ created_at: '2020-01-01T00:00:00.000000Z' })
-      .where('id', '=', id)
-      .execute()
-    await contents.add('receiving:00000000', oneChunk('lost'), { bytesMax: 10 })
-    await artifacts.cleanUp(Date.now())
-    expect(await contentsCount()).toBe(before - 1)
-    const { data } = await client.ask(
-      `query { old: artifact(id: "${old.id}") { state } fresh: artifact(id: "${fresh.id}") { state } }`,
-    )
-    expect(data).toEqual({ old: { state: 'DELETED' }, fresh: { state: 'PENDING' } })
-  })
 })
 
 async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {

@@ -3,6 +3,7 @@ import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
 import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import { isoIn, nowIso } from '../../time.ts'
 import { receive } from '../receive.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { MANIFEST_BYTES_MAX } from './manifest.ts'
@@ -17,7 +18,7 @@ const FILE_BYTES_MAX = 64 * 1024 ** 3
 /** Files that one request announces. Wire: clients announce 10,000 at once at most. */
 const ANNOUNCED_MAX = 10_000
 
-/** Uploads that were not committed for this long are abandoned. */
+/** Uploads for which nothing came for this long are abandoned: one file may take hours. */
 const PENDING_MS_MAX = 24 * 3600 * 1000
 
 /** A client's description of a version before any upload. */
@@ -69,8 +70,8 @@ export interface Uploads {
   receiveManifest(
     req: { artifact_id: string; stream: ReadableStream<Uint8Array> } & Signature,
   ): Promise<UploadRes>
-  /** The abandoned pending versions. */
-  abandoned(): Promise<string[]>
+  /** Deletes the pending versions for which nothing has come for long, and releases their bytes. */
+  removeAbandoned(): Promise<void>
 }
 
 export function createUploads({ control, contents, projects, signedUrls, isWatched }: UploadsDeps): Uploads {
@@ -99,20 +100,22 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
 
   async function announceFiles(id: string, files: readonly { name: string; md5: string }[]): Promise<void> {
     if (files.length > ANNOUNCED_MAX) throw tooLarge(`Announce ${ANNOUNCED_MAX} files at once at most`)
-    await pending(id)
-    const known = new Map((await queries.listFiles(control, [id])).map((file) => [file.name, file]))
-    const fresh = files.filter(({ name, md5 }) => known.get(name)?.md5 !== md5)
-    await queries.putFiles(
-      control,
-      fresh.map(({ name, md5 }) => ({ artifact_id: id, name, md5, digest: null, size: 0 })),
-    )
+    // A statement changes each row once.
+    const named = new Map(files.map((file) => [file.name, file]))
+    await control.transaction().execute(async (tx) => {
+      await pending(id, tx)
+      await queries.announceFiles(tx, id, [...named.values()])
+      await touch(tx, id)
+    })
   }
 
   async function announceManifest(id: string, md5: string): Promise<void> {
-    const { manifest_md5 } = await pending(id)
-    // The same announcement again may be a late retry, after the manifest has been uploaded.
-    if (md5 !== '' && md5 !== manifest_md5)
-      await queries.updateVersion(control, id, { manifest_md5: md5, manifest_digest: null })
+    await control.transaction().execute(async (tx) => {
+      const { manifest_md5 } = await pending(id, tx)
+      // The same announcement again may be a late retry, after the manifest has been uploaded.
+      if (md5 !== '' && md5 !== manifest_md5)
+        await touch(tx, id, { manifest_md5: md5, manifest_digest: null })
+    })
   }
 
   async function receiveFile(req: FileUpload, context: CallContext) {
@@ -127,6 +130,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       await pending(id, tx)
       await contents.share(tx, ownerOf(id), [digest])
       await queries.putFiles(tx, [{ artifact_id: id, name, md5: announced.md5, digest, size }])
+      await touch(tx, id)
     })
     return {}
   }
@@ -142,9 +146,15 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     await receive({ control, contents }, req.stream, options, async (tx, { digest }) => {
       await pending(id, tx)
       await contents.share(tx, manifestOwnerOf(id), [digest])
-      await queries.updateVersion(tx, id, { manifest_digest: digest })
+      await touch(tx, id, { manifest_digest: digest })
     })
     return {}
+  }
+
+  async function removeAbandoned(): Promise<void> {
+    // One statement: other servers may commit versions, or receive files, meanwhile.
+    const gone = await queries.markAbandoned(control, { before: isoIn(-PENDING_MS_MAX), at: nowIso() })
+    await contents.release(gone.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
   }
 
   return {
@@ -153,8 +163,17 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     announceManifest,
     receiveFile,
     receiveManifest,
-    abandoned: () => queries.pendingBefore(control, new Date(Date.now() - PENDING_MS_MAX).toISOString()),
+    removeAbandoned,
   }
+}
+
+/** Changes a pending version, which then counts as not abandoned. */
+function touch(
+  tx: ControlTx,
+  id: string,
+  values: Parameters<typeof queries.updateVersion>[2] = {},
+): Promise<void> {
+  return queries.updateVersion(tx, id, { ...values, updated_at: nowIso() })
 }
 
 function versionOfDraft(draft: Draft, collection_id: string) {
