@@ -66,6 +66,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         output: 3,
         failed: 'failed',
       },
+      stopped: ['finished', 'running', 'finished'],
       changed: {
         config: { lr: 0.1, layers: [1, 2], more: true, added: 5 },
         notes: 'changed',

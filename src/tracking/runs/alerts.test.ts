@@ -12,6 +12,7 @@ async function graphql(query: string, variables: object): Promise<Reply> {
   return replyOf<Reply>(await server.post('/graphql', { query, variables }))
 }
 
+const STOP = 'mutation StopRun($id: ID!) { stopRun(input: {id: $id}) { success } }'
 const START = `mutation($input: UpsertBucketInput!) { upsertBucket(input: $input) { bucket { id } } }`
 
 async function newRun(): Promise<{
@@ -74,12 +75,22 @@ describe('POST /graphql, a run that is to stop', () => {
     const path = `/files/${name.entityName}/${name.projectName}/r1/file_stream`
     const stream = async () => replyOf(await server.post(path, { files: {} }))
     expect(await stream()).toEqual({})
-    const stopped = await graphql('mutation StopRun($id: ID!) { stopRun(input: {id: $id}) { success } }', {
-      id,
-    })
-    expect(stopped.data).toEqual({ stopRun: { success: true } })
+    expect((await graphql(STOP, { id })).data).toEqual({ stopRun: { success: true } })
     expect(await stream()).toEqual({ stopped: true })
-    await graphql(START, { input: { entityName: name.entityName, modelName: name.projectName, name: 'r1' } })
+    const input = { entityName: name.entityName, modelName: name.projectName, name: 'r1' }
+    for (const update of [input, { ...input, id }]) await graphql(START, { input: update })
+    expect(await stream()).toEqual({ stopped: true })
+    await server.post(path, { complete: true, exitcode: 255 })
+    await graphql(START, { input: { ...input, id } })
+    expect(await stream()).toEqual({})
+
+    await graphql(STOP, { id })
+    await server.stores.control
+      .updateTable('runs')
+      .set({ heartbeat_at: '2020-01-01T00:00:00Z' })
+      .where('project', '=', name.projectName)
+      .execute()
+    await graphql(START, { input })
     expect(await stream()).toEqual({})
   })
 })

@@ -14,6 +14,11 @@ export function stateOf(run: Pick<RunRow, 'state' | 'heartbeat_at'>): string {
   return run.state === 'running' && run.heartbeat_at < silentSince() ? 'crashed' : run.state
 }
 
+/** Whether a run has neither ended nor crashed. */
+export function isInProgress(run: Pick<RunRow, 'state' | 'heartbeat_at'>): boolean {
+  return ['pending', 'running'].includes(stateOf(run))
+}
+
 /** The key of a run's metrics in the trace database. */
 export function metricsKeyOf(run: Pick<RunRow, 'id' | 'entity' | 'project'>): RunKey {
   return { project_id: `${run.entity}/${run.project}`, run_id: run.id }

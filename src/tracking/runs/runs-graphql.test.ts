@@ -64,7 +64,18 @@ describe('POST /graphql, runs', () => {
     })
   })
 
-  it('200 for a change by id, which does not start the run again', async () => {
+  it('200 for a resume by id and name, after which the run has not ended', async () => {
+    const project = server.newProject()
+    const { bucket } = await start(project, 'r')
+    await stream(project, 'r', { complete: true, exitcode: 1 })
+    const shown = async () => (await server.request(`/v1/preview/runs/${project}/r`)).json()
+    expect(await shown()).toMatchObject({ state: 'failed', exit_code: 1, ended_at: expect.any(String) })
+    const resumed = await start(project, 'r', { id: bucket.id })
+    expect(resumed).toMatchObject({ inserted: false, bucket: { id: bucket.id, state: 'running' } })
+    expect(await shown()).toMatchObject({ state: 'running', exit_code: null, ended_at: null })
+  })
+
+  it('200 for a change by id alone, which does not start the run again', async () => {
     const project = server.newProject()
     const { bucket } = await start(project, 'r')
     await stream(project, 'r', { complete: true, exitcode: 0 })

@@ -52,10 +52,13 @@ export function runsModule(runs: Runs): GraphqlModule {
           runs.count({ entity: project.entityName, project: project.name, filters: args.filters ?? null }),
       },
       Mutation: {
-        /** Wire: by name it starts or resumes a run, by id it only changes it. */
+        /**
+         * Wire: by name, with or without its id, a client starts, resumes or updates its run; by id alone, anyone changes a run of the
+         * past.
+         */
         async upsertBucket(_: unknown, { input }: { input: UpsertInput }, { caller }: CallContext) {
           const change = changeOf(input)
-          if (input.id != null) {
+          if (input.id != null && input.name == null) {
             const row = await runs.change(plainId('Run', input.id), change)
             return { bucket: writtenNode({ row, inserted: false }, change), inserted: false }
           }
@@ -103,9 +106,10 @@ export function runsModule(runs: Runs): GraphqlModule {
   }
 }
 
-/** What the resolver acts on: a run by its id, whatever else is named, or else the project of a run by its name. */
+/** What the resolver acts on: the project of a run by its name, or a run by its id where it has no name, whatever else is named. */
 function aboutUpsert(input: Arguments, caller: Caller): readonly Subject[] {
-  if (input['id'] != null) return nodes('ingest', { id: ['run', 'Run'] }).about(input, caller)
+  if (input['id'] != null && input['name'] == null)
+    return nodes('ingest', { id: ['run', 'Run'] }).about(input, caller)
   const modelName = input['modelName'] ?? DEFAULT_PROJECT
   return namedProject('ingest', 'modelName').about({ ...input, modelName }, caller)
 }

@@ -96,6 +96,17 @@ def resume() -> dict[str, object]:
     return seen
 
 
+def stop_run() -> list[str]:
+    """The states of a run that is asked to stop, ends and is resumed."""
+    with start("stopped") as run:
+        wandb.Api().run(f"{PROJECT}/stopped").stop()
+        run.config.update({"late": 1})
+    states = [wandb.Api().run(f"{PROJECT}/stopped").state]
+    with start("stopped", resume="must"):
+        states.append(wandb.Api().run(f"{PROJECT}/stopped").state)
+    return [*states, wandb.Api().run(f"{PROJECT}/stopped").state]
+
+
 def change_run() -> dict[str, object]:
     run = wandb.Api().run(f"{PROJECT}/first")
     run.config["added"] = 5
@@ -209,6 +220,7 @@ def change_artifacts() -> dict[str, object]:
 seen = {
     "run": log_run(),
     "resumed": resume(),
+    "stopped": stop_run(),
     "changed": change_run(),
     "artifacts": log_artifacts(),
     "renamed": change_artifacts(),
