@@ -4,8 +4,9 @@ import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { findInherited, type InheritedFiles, stillThere } from './inherited-files.ts'
-import { artifactDigest, type ManifestEntry, parseManifest } from './manifest.ts'
+import type { ManifestEntry, ReadManifest } from './manifest.ts'
 import * as queries from './queries.ts'
+import { readManifest } from './read-manifest.ts'
 import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
 import { makeCommitted, manifestOwnerOf, ownerOf } from './writer.ts'
 
@@ -24,16 +25,17 @@ export interface Committer {
   /**
    * Commits a pending version; one that is committed already stays as it is, because clients retry.
    * @param rights of who commits it: files of an earlier version are missing where they do not allow to read that one
-   * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted.
+   * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted, 413 for a
+   * manifest that takes too long to read, 503 without a thread to read it.
    */
   commit(id: string, rights: Rights): Promise<void>
 }
 
 export function createCommitter({ control, contents, hooks }: CommitterDeps): Committer {
   /** Undefined where its bytes are not there. */
-  async function manifestOf(row: queries.VersionRow): Promise<ManifestEntry[] | undefined> {
+  async function manifestOf(row: queries.VersionRow): Promise<ReadManifest | undefined> {
     const bytes = row.manifest_digest === null ? undefined : await contents.read(row.manifest_digest)
-    return bytes && parseManifest(bytes.toString('utf8'))
+    return bytes && readManifest(bytes, row.entity)
   }
 
   async function isCommitted(id: string): Promise<boolean> {
@@ -45,12 +47,13 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
     if (row === undefined) throw notFound('artifact version', id)
     if (row.state === 'DELETED') throw conflict(`The artifact version ${id} has been deleted`)
     if (row.state === 'COMMITTED') return
-    const entries = await manifestOf(row)
-    if (entries === undefined) {
+    const manifest = await manifestOf(row)
+    if (manifest === undefined) {
       // Another request has committed it meanwhile, and released the manifest.
       if (await isCommitted(id)) return
       throw invalidRequest('The manifest of the artifact has not been uploaded')
     }
+    const { entries, digest } = manifest
     const inherited = await findInherited(control, entries, { entity: row.entity, rights })
     await control.transaction().execute(async (tx) => {
       // Another request may have committed or deleted it while the manifest was read.
@@ -62,7 +65,7 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
         files.map((file) => ({ artifact_id: id, ...file })),
       )
       await contents.share(tx, ownerOf(id), [...new Set(files.map((file) => file.digest))])
-      await queries.updateVersion(tx, id, { digest: artifactDigest(files) })
+      await queries.updateVersion(tx, id, { digest })
       await makeCommitted(tx, row, z.array(z.string()).parse(JSON.parse(row.wanted_aliases)))
       await runHook(tx, id)
     })

@@ -2,17 +2,28 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import { invalidRequest } from '../../errors.ts'
+import { isRecord } from '../../is-record.ts'
+import { utf8Text } from '../../utf8-text.ts'
 
 /** A manifest of a hundred thousand files stays below this; it is read as a whole. */
 export const MANIFEST_BYTES_MAX = 64 * 1024 * 1024
+
+/** Files of one version: the largest manifest as clients write it has some 450,000, and a commit writes a row for each. */
+const FILES_MAX = 500_000
 
 /** One file that a manifest names. */
 export interface ManifestEntry {
   name: string
   md5: string
-  size: number
   /** The version that the bytes were uploaded for, where it was an earlier one. */
   birthArtifactId: string | undefined
+}
+
+/** What a manifest says. */
+export interface ReadManifest {
+  entries: ManifestEntry[]
+  /** Of the version with these files. */
+  digest: string
 }
 
 /** Wire: the digest of an entry is the MD5 of its bytes, in base64. */
@@ -29,19 +40,32 @@ const Manifest = z.object({
   ),
 })
 
-/** Reads what a client uploaded. @throws 400 for another shape and for references. */
-export function parseManifest(text: string): ManifestEntry[] {
-  const parsed = Manifest.safeParse(json(text))
+/** Reads what a client uploaded. @throws 400 for another shape, for references and for too many files. */
+export function parseManifest(bytes: Uint8Array): ReadManifest {
+  const value = json(utf8Text(bytes))
+  checkFileCount(value)
+  const parsed = Manifest.safeParse(value)
   if (!parsed.success)
     throw invalidRequest('The manifest of the artifact does not have the shape of version 1')
-  return Object.entries(parsed.data.contents).map(([name, entry]) => {
+  const entries = entriesOf(parsed.data)
+  return { entries, digest: artifactDigest(entries) }
+}
+
+/** Before the entries are looked at, of which millions of empty ones would take half a minute. */
+function checkFileCount(manifest: unknown): void {
+  if (!isRecord(manifest) || !isRecord(manifest['contents'])) return
+  const count = Object.keys(manifest['contents']).length
+  if (count > FILES_MAX) throw invalidRequest(`A version has ${FILES_MAX} files at most, not ${count}`)
+}
+
+function entriesOf({ contents }: z.infer<typeof Manifest>): ManifestEntry[] {
+  return Object.entries(contents).map(([name, entry]) => {
     if (entry.ref) {
       throw invalidRequest(`References are not supported, only files: ${name} refers to ${entry.ref}`)
     }
     return {
       name,
       md5: entry.digest,
-      size: entry.size ?? 0,
       birthArtifactId: entry.birthArtifactID ? plainId('Artifact', entry.birthArtifactID) : undefined,
     }
   })
@@ -67,7 +91,9 @@ export function writeManifest(
  * by name.
  */
 export function artifactDigest(files: readonly { name: string; md5: string }[]): string {
-  const sorted = [...files].sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
+  const sorted = files
+    .map(({ name, md5 }) => ({ name, md5, order: Buffer.from(name) }))
+    .sort((a, b) => a.order.compare(b.order))
   const hash = createHash('md5').update('wandb-artifact-manifest-v1\n')
   for (const { name, md5 } of sorted) hash.update(`${name}:${md5}\n`)
   return hash.digest('hex')

@@ -158,6 +158,7 @@ describe('POST /graphql, commitArtifact', () => {
     ['a file is missing', manifestOf({ a: 'x', b: 'y' }), 'b has not been uploaded'],
     ['a file is another one', manifestOf({ a: 'z' }), 'a has not been uploaded'],
     ['it is no manifest', '{"version":2}', 'shape'],
+    ['it is large and no manifest', ' '.repeat(100_000), 'shape'],
     ['it is no JSON', 'x', 'shape'],
     [
       'it refers to another artifact',
