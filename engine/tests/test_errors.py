@@ -16,7 +16,7 @@ from forked import forked_worker
 from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from worker import Worker, work_dir
 
-from engine.trainer.errors import Problem
+from engine.trainer.errors import Problem, may_pass
 from engine.trainer.training import require_finite_weights
 
 MIB = 1024 * 1024
@@ -190,7 +190,7 @@ def test_a_base_model_that_cannot_be_loaded(tmp_path: Path, missing: str) -> Non
         # Its stdin stays open: the end of that would be an end of its own.
         assert worker.process.wait(timeout=120) == 1
         assert worker.process.stdout is not None and worker.process.stderr is not None
-        assert worker.process.stdout.read() == ""
+        assert '"kind":"base_model_unusable"' in worker.process.stdout.read()
         last = worker.process.stderr.read().strip().splitlines()[-1]
     assert last.startswith(f"The trainer cannot start: the base model {model} ")
     assert "chat_template.jinja" in last if missing == "chat_template.jinja" else "must be a folder with" in last
@@ -216,3 +216,13 @@ def test_a_long_row_is_never_silent(worker: Worker, step_0: Path, tmp_path: Path
     beats = [message for message in messages if message.get("phase") == "training"]
     assert kinds(messages).count("gradient_step") == 1
     assert len(beats) >= 3
+
+
+def test_starts_that_may_succeed_later() -> None:
+    """The cause is in what the problem was raised from."""
+    for cause in (MemoryError(), TimeoutError(), ConnectionRefusedError(), RuntimeError("CUDA error: device is busy")):
+        problem = Problem("the base model cannot be loaded")
+        problem.__cause__ = OSError("wrapped")
+        problem.__cause__.__cause__ = cause
+        assert may_pass(problem)
+    assert not may_pass(Problem("the base model has no chat template"))

@@ -127,7 +127,8 @@ async function outcomeOf(kind: DefinedKind, row: JobRow, context: JobContext): P
     if (reason instanceof JobCancelled) return ended('cancelled', reason.message)
     if (reason instanceof ServerStopping) return { kind: 'stopped' }
     if (reason instanceof LeaseLost || error instanceof LeaseLost) return { kind: 'lease lost' }
-    if (error instanceof StoreFailed) return { kind: 'outage', reason: messageOf(error), error }
+    if (error instanceof StoreFailed || kind.isOutage(error))
+      return { kind: 'outage', reason: messageOf(error), error }
     if (attempts >= attempts_max || !kind.retries(error))
       return { kind: 'ended', end: { why: 'failed', reason: messageOf(error), error } }
     return { kind: 'retry', reason: messageOf(error), error }

@@ -14,6 +14,7 @@ export interface DefinedKind {
   keeps: 'all' | 'failures'
   retryMs(attempt: number): number
   retries(error: unknown): boolean
+  isOutage(error: unknown): boolean
   ready(signal: AbortSignal): Promise<void>
   isPaused(): boolean
   handle(row: JobRow, context: JobContext): Promise<void>
@@ -36,6 +37,7 @@ export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
     keeps: kind.keeps ?? 'all',
     retryMs: kind.retryMs ?? ((attempt) => Math.min(2 ** attempt * 1000, RETRY_MS_MAX)),
     retries: kind.retries ?? (() => true),
+    isOutage: kind.isOutage ?? (() => false),
     ready: kind.ready ?? (() => Promise.resolve()),
     isPaused: kind.isPaused ?? (() => false),
     handle: async (row, context) =>

@@ -33,7 +33,8 @@ export interface JobEnd {
 /** Why a job waits again after an attempt at it. */
 export interface Requeue {
   /**
-   * `failed`: the attempt threw. `outage`: it threw a `StoreFailed`, and the job is tried again until the store works.
+   * `failed`: the attempt threw. `outage`: it threw a `StoreFailed`, or what the kind calls an outage, and the job is tried again until
+   * that has ended.
    * `interrupted`: its server ended. `stopped`: its server was stopped.
    */
   why: 'failed' | 'outage' | 'interrupted' | 'stopped'
@@ -70,6 +71,8 @@ export interface JobKind<Payload> {
   retryMs?: (attempt: number) => number
   /** Whether another attempt may succeed; otherwise always. */
   retries?: (error: unknown) => boolean
+  /** Whether an error other than a `StoreFailed` is no fault of the job: the attempt does not count; otherwise none is. */
+  isOutage?: (error: unknown) => boolean
   /** Resolves once this server can run jobs of this kind; otherwise it can at once. */
   ready?: (signal: AbortSignal) => Promise<void>
   /** Whether this server leaves jobs of this kind to others for now; those that are to be given up it takes all the same. */

@@ -119,6 +119,12 @@ class WorkerReady(BaseModel):
     dtype: str
 
 
+class BaseModelUnusable(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["base_model_unusable"]
+    error_message: str
+
+
 class AdapterCreated(BaseModel):
     model_config = ConfigDict(extra="forbid")
     kind: Literal["adapter_created"]
@@ -214,6 +220,7 @@ class JobCancelled(BaseModel):
 
 WorkerMessageKinds = (
     WorkerReady
+    | BaseModelUnusable
     | AdapterCreated
     | AdapterMerged
     | Asleep

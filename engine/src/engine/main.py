@@ -12,7 +12,8 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
-from engine.contract import RlJob, SftJob, WorkerReady
+from engine.contract import BaseModelUnusable, RlJob, SftJob, WorkerReady
+from engine.problem import Problem
 from engine.trainer.messages import Inbox, Outbox
 from engine.workspace import SharedFolder, Workspace, add_workspace_arguments, workspace_at
 
@@ -43,7 +44,7 @@ def work(arguments: argparse.Namespace, inbox: Inbox, outbox: Outbox) -> NoRetur
     if arguments.base_quantization == "none":
         leave_out_bitsandbytes()
     from engine.trainer.answers import Answers
-    from engine.trainer.errors import explain
+    from engine.trainer.errors import explain, may_pass
     from engine.trainer.followers import start_ranks
     from engine.trainer.model import load_base
 
@@ -52,14 +53,19 @@ def work(arguments: argparse.Namespace, inbox: Inbox, outbox: Outbox) -> NoRetur
     try:
         workspace = workspace_of(arguments)
         ranks, followers = start_ranks(arguments.rank, arguments.processes, arguments.port)
-        base = load_base(
-            arguments.base_model,
-            arguments.base_model_id,
-            arguments.gradient_checkpointing,
-            arguments.metric_passes,
-            ranks,
-            arguments.base_quantization,
-        )
+        try:
+            base = load_base(
+                arguments.base_model,
+                arguments.base_model_id,
+                arguments.gradient_checkpointing,
+                arguments.metric_passes,
+                ranks,
+                arguments.base_quantization,
+            )
+        except Problem as error:
+            if not may_pass(error):
+                outbox.send(BaseModelUnusable(kind="base_model_unusable", error_message=str(error)))
+            raise
     except Exception as error:
         # The last line of the log is read first.
         print(f"The trainer cannot start: {explain(error)}", file=sys.stderr, flush=True)

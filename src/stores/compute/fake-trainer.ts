@@ -2,7 +2,8 @@
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
  * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
  * An SFT job takes one step a line. An adapter of layers named `missing` is refused. It sleeps and wakes, but refuses
- * where there is a file `no-sleep`, and answers only once there is no `slow-sleep` any more.
+ * where there is a file `no-sleep`, and answers only once there is no `slow-sleep` any more. It does not start where there is a file
+ * `no-start`, and says that no other would where that has the word `ever`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -107,4 +108,9 @@ createInterface({ input: process.stdin })
   .on('close', () => process.exit(0))
 
 process.stderr.write(`process ${process.pid}\n`)
-say({ kind: 'worker_ready', base_model: 'test/base', device: 'cpu', dtype: 'float32' })
+if (existsSync('no-start')) {
+  const reason = 'The trainer cannot start: made to fail'
+  const isForEver = readFileSync('no-start', 'utf8') === 'ever'
+  if (isForEver) say({ kind: 'base_model_unusable', error_message: 'made to fail' })
+  process.stderr.write(`${reason}\n`, () => process.exit(1))
+} else say({ kind: 'worker_ready', base_model: 'test/base', device: 'cpu', dtype: 'float32' })

@@ -67,6 +67,14 @@ export function isUnsent(error: unknown): boolean {
 /** What happens to work that does not fit in memory while other work runs: it is refused at once, or waits. */
 export type WhenFull = 'refuse' | 'wait'
 
+/** How long a request waits for a process. */
+export interface Wait {
+  /** Otherwise it is refused. */
+  whenFull?: WhenFull
+  /** How long it waits on while one start after another fails, in milliseconds; otherwise it fails with the third. */
+  patienceMs?: number
+}
+
 /** A trainer worker: handles one request at a time. */
 export interface Trainer {
   status(): EngineProcessStatus
@@ -76,9 +84,9 @@ export interface Trainer {
    * Waits until the worker is ready, sends `request`, whose files have the names of the workspace, and yields every
    * message that follows, until the caller stops iterating. A worker that stays silent meanwhile counts as hanging and
    * is replaced.
-   * @throws EngineProcessLost with a reason for people.
+   * @throws EngineProcessLost with a reason for people; without patience where the base model cannot be used at all.
    */
-  run(request: object, options: { whenFull: WhenFull }, signal: AbortSignal): AsyncIterable<unknown>
+  run(request: object, wait: Wait, signal: AbortSignal): AsyncIterable<unknown>
   /** Sends a message to the worker that is busy with a request; dropped when no request runs. */
   send(message: object): void
 }

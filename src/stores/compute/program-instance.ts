@@ -21,9 +21,12 @@ export interface ProgramInstanceOptions<Started extends { program: Program }, Re
   /** Whether it answers several callers at once, so that the last that it wrote may be of another's request. */
   isShared: boolean
   start: (hooks: StartHooks) => Promise<Started>
-  /** Resolves once the program can work; the result is passed to the waiters. */
+  /** Resolves once the program can work; the result is passed to the waiters. @throws Hopeless */
   untilReady: (started: Started, ended: AbortSignal) => Promise<Ready>
 }
+
+/** A program that ends says that it would end in every other start, too. */
+export class Hopeless extends Error {}
 
 /** A program as one instance of an engine process. */
 export async function runProgram<Started extends { program: Program }, Ready>(
@@ -63,14 +66,16 @@ export async function runProgram<Started extends { program: Program }, Ready>(
     const ready = await options.untilReady(started, ended.signal)
     ended.signal.throwIfAborted()
     wasReady = true
+    stopWatching()
     log.info({ process: name, place: program.place }, 'engine process ready')
     hooks.onReady({ isAlive: program.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
   } catch (error) {
-    if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)
-  } finally {
-    stopWatching()
+    // Its last output says why it ends.
+    if (error instanceof Hopeless) hooks.onHopeless()
+    else if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)
   }
   const reason = await gone
+  stopWatching()
   stopping.removeEventListener('abort', stop)
   return reason
 }

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../log.ts'
 import { eventually } from '../../test-eventually.ts'
 import { createMemoryBudget } from './memory-budget.ts'
-import { type Supervisor, supervise } from './supervisor.ts'
+import type { Wait } from './port.ts'
+import { type InstanceHooks, type Supervisor, supervise } from './supervisor.ts'
 
 /** Short, so that a test of three failed starts is over soon. */
 const BACKOFF_MS_MAX = 20
@@ -31,8 +32,24 @@ function failing(
   return { process, starts: () => count }
 }
 
-function ask(process: Supervisor<never>): Promise<unknown> {
-  return process.ready(new AbortController().signal)
+function ask(process: Supervisor<unknown>, wait?: Wait): Promise<unknown> {
+  return process.ready(new AbortController().signal, wait)
+}
+
+/** An engine process whose starts a function makes, counted from 1. */
+function started(start: (count: number, hooks: InstanceHooks<string>) => Promise<string>) {
+  let count = 0
+  const process = supervise<string>({
+    name: 'it',
+    log: createLog({ logLevel: 'silent', logFormat: 'json' }),
+    budget: createMemoryBudget({ budgetBytes: 1, idleMs: 0 }),
+    rank: 'stop-when-idle',
+    memoryBytes: () => 1,
+    runInstance: (hooks) => start(++count, hooks),
+    backoffMsMax: BACKOFF_MS_MAX,
+  })
+  opened.push(process)
+  return process
 }
 
 describe('an engine process that cannot be started', () => {
@@ -68,5 +85,32 @@ describe('an engine process that cannot be started', () => {
     await expect(ask(process)).rejects.toThrow('it failed 3 times')
     await eventually(() => expect(starts()).toBeGreaterThan(4))
     expect(process.status().state).toBe('failed')
+  })
+})
+
+describe('a request with patience', () => {
+  it('waits until a start succeeds, however many failed', async () => {
+    const process = started(async (count, { onReady, stopping }) => {
+      if (count < 6) return `it failed ${count} times`
+      const instance = { isAlive: () => true, ended: new AbortController().signal }
+      onReady({ ...instance, ready: `at the ${count}th`, replace: () => {}, suspect: () => {} })
+      await new Promise((resolve) => stopping.addEventListener('abort', resolve))
+      return 'stopped'
+    })
+    expect(await ask(process, { patienceMs: 60_000 })).toMatchObject({ ready: 'at the 6th' })
+  })
+
+  it('ends with the last reason once it has lost patience', async () => {
+    const { process, starts } = failing('stop-when-idle')
+    await expect(ask(process, { patienceMs: 5 * BACKOFF_MS_MAX })).rejects.toThrow('it failed')
+    expect(starts()).toBeGreaterThan(3)
+  })
+
+  it('ends at once where no start would succeed', async () => {
+    const process = started(async (count, { onHopeless }) => {
+      onHopeless()
+      return `it failed for good ${count} times`
+    })
+    await expect(ask(process, { patienceMs: 60_000 })).rejects.toThrow('for good 1 times')
   })
 })

@@ -4,12 +4,7 @@ import type { Log } from '../../log.ts'
 import { nowIso } from '../../time.ts'
 import type { MemoryBudget, MemoryShare } from './memory-budget.ts'
 import { createNotifier } from './notifier.ts'
-import {
-  EngineProcessLost,
-  type EngineProcessState,
-  type EngineProcessStatus,
-  type WhenFull,
-} from './port.ts'
+import { EngineProcessLost, type EngineProcessState, type EngineProcessStatus, type Wait } from './port.ts'
 
 /** Delay before the first restart; doubles with every failed start. */
 const BACKOFF_MS_MIN = 500
@@ -42,6 +37,8 @@ export interface InstanceHooks<Ready> {
   onOutput(lastLines: () => string[]): void
   /** Says what a start waits for; undefined once it goes on. */
   onWaiting(reason: string | undefined): void
+  /** Says that this start fails, and that every other one would. */
+  onHopeless(): void
   onReady(instance: Instance<Ready>): void
 }
 
@@ -87,7 +84,7 @@ export interface Supervisor<Ready> extends AsyncDisposable {
    * The current instance once it is ready; starts one if necessary.
    * @throws EngineProcessLost when that fails; the signal's reason.
    */
-  ready(signal: AbortSignal, whenFull?: WhenFull): Promise<Instance<Ready>>
+  ready(signal: AbortSignal, wait?: Wait): Promise<Instance<Ready>>
 }
 
 /**
@@ -95,8 +92,9 @@ export interface Supervisor<Ready> extends AsyncDisposable {
  * delays. One that cannot be started is not tried again before the next request, unless it is to be kept.
  */
 export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<Ready> {
-  const { name, log, backoffMsMax = BACKOFF_MS_MAX } = options
+  const { name, log } = options
   const state = createState()
+  const failures = createFailures(options.backoffMsMax)
   const sleeper = createSleeper(options, state)
   const memoryBytes = (): number => (state.now === 'asleep' ? sleeper.bytes() : options.memoryBytes())
   const giveWay = oneAtATime(async (reason: string) => {
@@ -116,8 +114,6 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
   )
   let instance: Instance<Ready> | undefined
   let run: { stopping: AbortController; ended: Promise<void> } | undefined
-  /** In a row, including times without requests. */
-  let failedStarts = 0
   let isDisposed = false
 
   const awake = (): Instance<Ready> | undefined =>
@@ -129,8 +125,9 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       state.waitFor(reason)
       if (reason !== undefined) share.lackRoom()
     },
+    onHopeless: failures.addHopeless,
     onReady(current) {
-      failedStarts = 0
+      failures.end()
       instance = current
       state.enter('ready')
     },
@@ -141,15 +138,14 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       const reason = await options
         .runInstance({ ...hooks, stopping })
         .catch((error: unknown) => `${name} could not be started: ${String(error)}`)
-      if (instance === undefined && !stopping.aborted) failedStarts++
+      if (instance === undefined && !stopping.aborted) failures.add()
       instance = undefined
       // Its memory is that of others now.
       if (stopping.aborted || state.now === 'asleep') return
-      state.enter(failedStarts >= FAILED_STARTS_MAX ? 'failed' : 'restarting', reason)
-      const pause = Math.min(backoffMsMax, BACKOFF_MS_MIN * 2 ** failedStarts)
-      log.warn({ process: name, reason, pause_ms: pause }, 'engine process ended')
-      await delay(pause, undefined, { signal: stopping }).catch(() => {})
-      if (options.rank !== 'keep' && failedStarts >= FAILED_STARTS_MAX && share.users() === 0) return
+      state.enter(failures.areMany() ? 'failed' : 'restarting', reason)
+      log.warn({ process: name, reason, pause_ms: failures.pauseMs() }, 'engine process ended')
+      await delay(failures.pauseMs(), undefined, { signal: stopping }).catch(() => {})
+      if (options.rank !== 'keep' && failures.areMany() && share.users() === 0) return
     }
   }
 
@@ -180,7 +176,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
     use: share.use,
     current: awake,
     status: () => ({ name, ...state.status(), users: share.users(), memory_bytes: memoryBytes() }),
-    ready: (signal, whenFull = 'refuse') => untilAwake({ name, state, share, awake }, signal, whenFull),
+    ready: (signal, wait = {}) => untilAwake({ name, state, share, awake, failures }, signal, wait),
     async [Symbol.asyncDispose]() {
       isDisposed = true
       await stop('stopped by the server')
@@ -253,21 +249,26 @@ interface Waited<Ready> {
   state: State
   share: MemoryShare
   awake: () => Instance<Ready> | undefined
+  failures: Failures
 }
 
 /** The instance that works, once there is one; starts or wakes it if necessary. */
 async function untilAwake<Ready>(
-  { name, state, share, awake }: Waited<Ready>,
+  { name, state, share, awake, failures }: Waited<Ready>,
   signal: AbortSignal,
-  whenFull: WhenFull,
+  { whenFull = 'refuse', patienceMs = 0 }: Wait,
 ): Promise<Instance<Ready>> {
   const release = share.use()
+  let failedAt: number | undefined
   try {
     for (;;) {
       signal.throwIfAborted()
       const current = awake()
       if (current !== undefined) return current
-      if (state.now === 'failed' || state.now === 'stopped')
+      // Looked at when a start has failed, so that the last one may take as long as it needs.
+      if (state.now === 'failed') failedAt ??= performance.now()
+      const isOutOfPatience = failedAt !== undefined && performance.now() - failedAt >= patienceMs
+      if (state.now === 'stopped' || (state.now === 'failed' && (isOutOfPatience || failures.areHopeless())))
         throw new EngineProcessLost(state.status().last_error ?? `${name} has stopped`)
       if (state.now === 'idle' || state.now === 'asleep') await share.start(whenFull, signal)
       else await state.changed(signal)
@@ -279,6 +280,31 @@ async function untilAwake<Ready>(
 
 function isUsable<Ready>(instance: Instance<Ready> | undefined): instance is Instance<Ready> {
   return instance?.isAlive() === true && !instance.ended.aborted
+}
+
+type Failures = ReturnType<typeof createFailures>
+
+/** Starts that failed in a row, including times without requests. */
+function createFailures(pauseMsMax: number = BACKOFF_MS_MAX) {
+  let inARow = 0
+  let hopelessAt: number | undefined
+
+  return {
+    add(): void {
+      inARow++
+    },
+    end(): void {
+      inARow = 0
+      hopelessAt = undefined
+    },
+    /** Says of the start that fails now that every other one would; the next one may find that this has changed. */
+    addHopeless(): void {
+      hopelessAt = inARow + 1
+    },
+    areMany: () => hopelessAt === inARow || inARow >= FAILED_STARTS_MAX,
+    areHopeless: () => hopelessAt === inARow,
+    pauseMs: () => Math.min(pauseMsMax, BACKOFF_MS_MIN * 2 ** inARow),
+  }
 }
 
 type State = ReturnType<typeof createState>
@@ -314,12 +340,11 @@ function createState() {
     enter(next: EngineProcessState, error: string | null = lastError): void {
       lastError = error
       waitingFor = null
-      if (next === now) return
+      if (next !== now) since = nowIso()
       now = next
-      since = nowIso()
       changes.notify()
     },
-    /** Resolves with the next change, or with the signal. */
+    /** Resolves when a state is entered, be it the same once more, or with the signal. */
     changed: changes.next,
   }
 }

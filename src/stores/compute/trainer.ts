@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'
 import type { Program, StartedTrainer, StartHooks } from './program.ts'
-import { runProgram } from './program-instance.ts'
+import { Hopeless, runProgram } from './program-instance.ts'
 import { type Instance, SLEEP_MS_MAX, type Sleep, type SleepMemory, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
@@ -29,7 +29,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
     log: options.log,
     isShared: false,
     start: options.start,
-    untilReady: firstLine,
+    untilReady,
   }
   const supervisor = supervise<Program>({
     ...options,
@@ -50,10 +50,10 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
       busy?.ready.write(`${JSON.stringify(message)}\n`)
     },
 
-    async *run(request, { whenFull }, signal) {
+    async *run(request, wait, signal) {
       const release = supervisor.use()
       try {
-        const instance = await supervisor.ready(signal, whenFull).catch(neverSent)
+        const instance = await supervisor.ready(signal, wait).catch(neverSent)
         if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
         busy = instance
         try {
@@ -117,12 +117,21 @@ function neverSent(error: unknown): never {
     : error
 }
 
-/** Resolves with the program at its first line. */
-function firstLine({ program }: StartedTrainer, ended: AbortSignal): Promise<Program> {
+/** Resolves with the program once it has said that it can work. @throws Hopeless where it says that none can */
+async function untilReady({ program }: StartedTrainer, ended: AbortSignal): Promise<Program> {
+  const { kind } = First.parse(parse(await firstLine(program, ended)))
+  if (kind === 'base_model_unusable') throw new Hopeless(`${program.place} cannot use its base model`)
+  return program
+}
+
+/** Wire: the first messages of `src/training/trainer/contract-wire.ts`. */
+const First = z.object({ kind: z.string() })
+
+function firstLine(program: Program, ended: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const stop = program.onLine(() => {
+    const stop = program.onLine((line) => {
       stop()
-      resolve(program)
+      resolve(line)
     })
     const fail = () => reject(ended.reason)
     if (ended.aborted) fail()

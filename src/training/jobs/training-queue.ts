@@ -10,18 +10,13 @@ import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 import { Progress, type RunJobDeps, runJob } from './run-job.ts'
 import { logToRun } from './run-metrics.ts'
+import { createTrainerStarts, PassedOn, type TrainerStarts } from './trainer-starts.ts'
 
 /** A job during whose attempts the server or its worker ended each time may be the cause. */
 const ATTEMPTS_MAX = 3
 
 /** Base models that are trained at once; the memory of the machine allows for fewer. */
 const AT_ONCE = 100
-
-/**
- * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at the same
- * one before any other has seen it.
- */
-const LEFT_TO_OTHERS_MS = 30_000
 
 /** Advice for a job that its worker does not survive. */
 const LOST_HINT =
@@ -80,7 +75,7 @@ export function createTrainingQueue(deps: TrainingQueueDeps): TrainingQueue {
 
 function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof Nothing>> {
   const { baseModels, log, peers } = deps
-  let leftToOthersUntil = 0
+  const starts = createTrainerStarts(peers)
   return deps.jobQueue.define({
     kind: 'training',
     payload: Nothing,
@@ -92,21 +87,15 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     // where this one has none.
     retries: (error) => error instanceof EngineProcessLost && (!isUnsent(error) || peers.arePossible),
     ready: (signal) => baseModels.untilAvailable(signal),
-    isPaused: () => performance.now() < leftToOthersUntil,
-    async handle({ id, attempt }, context) {
-      try {
-        await run(deps, { id, attempt }, context)
-      } catch (error) {
-        if (isUnsent(error) && peers.arePossible) leftToOthersUntil = performance.now() + LEFT_TO_OTHERS_MS
-        throw error
-      }
-    },
+    isOutage: (error) => error instanceof PassedOn,
+    isPaused: starts.isPaused,
+    handle: ({ id, attempt }, context) => run({ ...deps, starts }, { id, attempt }, context),
     giveUp: ({ id, attempt }, end, context) => giveUp(deps, { id, attempt, end }, context),
 
     async requeued(tx, id, { why, reason, attempts }) {
       const resumed = why === 'interrupted' ? 'The server was started again' : reason
       if (why === 'failed') log.warn({ job: id, reason }, 'training job goes on with the next worker')
-      if (why === 'outage') log.warn({ job: id, reason }, 'training job waits until the store answers')
+      if (why === 'outage') log.warn({ job: id, reason }, 'training job waits until an outage ends')
       const event = why === 'stopped' ? {} : { reason: resumed, isOutage: why === 'outage' }
       await queries.requeue(tx, id, { attempts, ...event })
     },
@@ -115,7 +104,7 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
 
 /** One attempt at a training job, from its last gradient step on. */
 async function run(
-  deps: RunJobDeps,
+  deps: RunJobDeps & { starts: TrainerStarts },
   { id, attempt }: { id: string; attempt: number },
   { signal, progress, fence }: JobContext,
 ): Promise<void> {
@@ -129,7 +118,9 @@ async function run(
   if (job === undefined) return afterEnd(deps, id)
   log.info({ job: id, model: job.model_id, attempt }, 'training job started')
   signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
-  const step = await runJob(deps, job, { signal, onProgress: progress, fence, write })
+  const step = await deps.starts.attempt(job.base_model, (patienceMs) =>
+    runJob(deps, job, { signal, patienceMs, onProgress: progress, fence, write }),
+  )
   await files.removeWork(id)
   log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
 }

@@ -134,6 +134,14 @@ export const WorkerReady = z
   })
   .meta({ id: 'WorkerReady' })
 
+/**
+ * The first and last message of a worker that could not be started however often it were: its base model is not there, or cannot be
+ * trained. One that may be started later, because memory or the hub is missing now, ends without a message.
+ */
+export const BaseModelUnusable = z
+  .strictObject({ kind: z.literal('base_model_unusable'), error_message: z.string() })
+  .meta({ id: 'BaseModelUnusable' })
+
 export const AdapterCreated = z
   .strictObject({ kind: z.literal('adapter_created'), request_id: z.string(), directory: z.string() })
   .meta({ id: 'AdapterCreated' })
@@ -226,6 +234,7 @@ export const JobCancelled = z
 export const WorkerMessage = z
   .discriminatedUnion('kind', [
     WorkerReady,
+    BaseModelUnusable,
     AdapterCreated,
     AdapterMerged,
     Asleep,

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 import torch
+from huggingface_hub.errors import LocalEntryNotFoundError
 from jinja2 import TemplateError
 
 from engine.problem import Problem, one_line
@@ -61,6 +62,19 @@ def explain(error: Exception) -> str:
     if is_disk_full(error):
         return f"the disk is full: free some space and run the job again; nothing was saved ({one_line(error)})"
     return f"{type(error).__name__}: {one_line(error)}"
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether a later start may succeed: a machine, a disk or a network lacked something, not the base model."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    return any(
+        isinstance(one, ConnectionError | TimeoutError | LocalEntryNotFoundError)
+        or (isinstance(one, Exception) and (is_out_of_memory(one) or is_disk_full(one)))
+        or "CUDA error" in str(one)
+        for one in causes
+    )
 
 
 def is_out_of_memory(error: Exception) -> bool:

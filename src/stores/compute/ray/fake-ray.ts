@@ -25,6 +25,8 @@ export interface FakeRay extends AsyncDisposable {
   packages: Map<string, number>
   /** Ids of jobs that were asked to end. */
   stopped: string[]
+  /** Requests that were refused. */
+  refused: number
   /** Set by a test: whether jobs start at once, or wait; what is answered to everything instead. */
   behaviour: { start: 'at-once' | 'wait'; refusal?: { status: number; text: string } }
   /** Starts a job that waits. */
@@ -37,6 +39,7 @@ export async function startFakeRay(environment: NodeJS.ProcessEnv): Promise<Fake
     jobs: new Map(),
     packages: new Map(),
     stopped: [],
+    refused: 0,
     behaviour: { start: 'at-once' },
     startJob,
   }
@@ -83,6 +86,7 @@ export async function startFakeRay(environment: NodeJS.ProcessEnv): Promise<Fake
 
   const server = createServer((request, reply) => {
     const { refusal } = fake.behaviour
+    if (refusal !== undefined) fake.refused++
     const answered =
       refusal === undefined
         ? answer(request)

@@ -60,7 +60,10 @@ export interface RayJobState {
   hasEnded: boolean
 }
 
-/** The Jobs API of a Ray cluster. Every request has a deadline. @throws Error that names the cluster and the reason */
+/** The cluster did not answer, or cannot answer now; the message names it and the reason. */
+export class RayUnreachable extends Error {}
+
+/** The Jobs API of a Ray cluster. Every request has a deadline. @throws RayUnreachable; Error that names the cluster and what it answered */
 export interface RayJobs extends AsyncDisposable {
   /** The version of Ray. */
   version(signal: AbortSignal): Promise<string>
@@ -77,16 +80,21 @@ export interface RayJobs extends AsyncDisposable {
   forget(id: string, signal: AbortSignal): Promise<void>
 }
 
+interface Reply {
+  status: number
+  text: string
+}
+
 /** @param url of the cluster's dashboard, without a slash at its end */
 export function createRayJobs(url: string, token: string | undefined): RayJobs {
   const agent = new Agent({ maxResponseSize: REPLY_BYTES_MAX })
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  async function send(
+  async function exchange(
     method: Dispatcher.HttpMethod,
     path: string,
     { body, signal }: { body?: string | Uint8Array; signal: AbortSignal },
-  ): Promise<{ status: number; text: string }> {
+  ): Promise<Reply> {
     const deadline = AbortSignal.timeout(REPLY_MS_MAX)
     try {
       const reply = await request(`${url}${path}`, {
@@ -96,14 +104,24 @@ export function createRayJobs(url: string, token: string | undefined): RayJobs {
         dispatcher: agent,
         ...(body !== undefined && { body }),
       })
-      const answer = { status: reply.statusCode, text: await reply.body.text() }
-      if (answer.status === 200 || answer.status === 404) return answer
-      throw new Error(wordsOf(answer))
+      return { status: reply.statusCode, text: await reply.body.text() }
     } catch (error) {
       signal.throwIfAborted()
       const reason = deadline.aborted ? `no answer within ${REPLY_MS_MAX / 1000} s` : messageOf(error)
-      throw new Error(`Ray at ${url}: ${method} ${path}: ${reason}`, { cause: error })
+      throw new RayUnreachable(`Ray at ${url}: ${method} ${path}: ${reason}`, { cause: error })
     }
+  }
+
+  /** The reply of a cluster that is there and takes the request. */
+  async function send(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    sent: { body?: string | Uint8Array; signal: AbortSignal },
+  ): Promise<Reply> {
+    const reply = await exchange(method, path, sent)
+    if (reply.status === 200 || reply.status === 404) return reply
+    const refusal = `Ray at ${url}: ${method} ${path}: ${wordsOf(reply)}`
+    throw reply.status >= 500 ? new RayUnreachable(refusal) : new Error(refusal)
   }
 
   /** @throws Error also where the reply is not what Ray's is. */
@@ -182,12 +200,12 @@ function stateOf({ status, message, error_type }: z.output<typeof State>): RayJo
 }
 
 /** What is no Ray answers 404 to a submission. */
-function assertFound({ status, text }: { status: number; text: string }, path: string): void {
+function assertFound({ status, text }: Reply, path: string): void {
   if (status === 404) throw new Error(`HEDDLE_RAY_URL is not that of a Ray dashboard: no ${path}: ${text}`)
 }
 
 /** Of a traceback, which Ray answers, the last line. */
-function wordsOf({ status, text }: { status: number; text: string }): string {
+function wordsOf({ status, text }: Reply): string {
   if (status === 401 || status === 403) return `it refuses the token (HEDDLE_RAY_TOKEN): ${status}`
   const last = text.trim().split('\n').at(-1) ?? ''
   return `status ${status}: ${last.slice(0, WORDS_MAX)}`

@@ -7,6 +7,7 @@ import type { NodePlace } from './connection.ts'
 import type { EnginePackage } from './engine-package.ts'
 import type { RayJobs, RayResources } from './jobs-api.ts'
 import { startOnNode } from './node-program.ts'
+import { onceReachable, UNREACHABLE_MS_MAX } from './once-reachable.ts'
 import type { OwnJobs } from './own-jobs.ts'
 import { startJob } from './start-job.ts'
 
@@ -20,6 +21,8 @@ export interface NodeRunnerOptions {
   workspace: { folder: string; marker: string } | 'elsewhere'
   logs: LogFolder
   log: Log
+  /** How long the cluster may be away before a start fails, in milliseconds. */
+  awayMs?: number
 }
 
 /** A program of the engine to run on a node. */
@@ -40,7 +43,7 @@ export type NodeRunner = (
 
 /** Also stops the jobs that this server left when it was last killed, at once or, where Ray is away, before the next start. */
 export function createNodeRunner(options: NodeRunnerOptions): NodeRunner {
-  const { jobs, ownJobs, python, workspace, logs, log } = options
+  const { jobs, ownJobs, python, workspace, logs, log, awayMs = UNREACHABLE_MS_MAX } = options
   const enginePackage = once(options.enginePackage)
   ownJobs
     .clear()
@@ -49,9 +52,12 @@ export function createNodeRunner(options: NodeRunnerOptions): NodeRunner {
     )
 
   return async ({ kind, baseModel, needs, args, env }, hooks) => {
-    await ownJobs.clear()
+    await onceReachable(() => ownJobs.clear(), { awayMs, signal: hooks.stopping })
     const metadata = { heddle_process: `${kind} ${baseModel}` }
-    const job = await startJob({ jobs, ownJobs, enginePackage, python, metadata, resources: needs }, hooks)
+    const job = await startJob(
+      { jobs, ownJobs, enginePackage, python, metadata, resources: needs, awayMs },
+      hooks,
+    )
     const { place } = job.connection
     const start = {
       args: args(place),

@@ -42,7 +42,7 @@ async function fakeRay(): Promise<FakeRay> {
 }
 
 function newRunner(
-  more: { python?: string; workspace?: { folder: string; marker: string } } = {},
+  more: { python?: string; workspace?: { folder: string; marker: string }; awayMs?: number } = {},
 ): NodeRunner {
   const jobs = createRayJobs(ray.url, undefined)
   opened.push(jobs)
@@ -54,6 +54,7 @@ function newRunner(
     workspace: { folder, marker: markerOf(folder) },
     logs: createLogFolder(join(folder, 'logs')),
     log: SILENT,
+    awayMs: 0,
     ...more,
   })
 }
@@ -231,6 +232,25 @@ describe('an engine process as a Ray job', () => {
     expect(ray.stopped).toContain(id)
     expect(await makeAdapter(trainer, 'after')).toMatchObject({ kind: 'adapter_created' })
     expect([...ray.jobs.keys()]).toEqual([expect.not.stringMatching(id)])
+  })
+})
+
+describe('a cluster that is away when an engine process is to be started', () => {
+  it.each(['first', 'later'])('is waited for, with jobs that were left: %s', async (when) => {
+    await fakeRay()
+    const run = newRunner({ awayMs: 60_000 })
+    if (when === 'later') {
+      const id = 'left'
+      ray.jobs.set(id, { status: 'FAILED', message: '', metadata: {}, request: {}, output: '' })
+      writeFileSync(join(dataFolder, 'ray-jobs', id), '')
+    }
+    ray.behaviour.refusal = { status: 503, text: 'it starts' }
+    const trainer = newTrainer(run)
+    const made = makeAdapter(trainer, `away-${when}`)
+    await eventually(() => expect(ray.refused).toBeGreaterThan(3))
+    delete ray.behaviour.refusal
+    expect(await made).toMatchObject({ kind: 'adapter_created' })
+    expect(trainer.status().last_error).toBeNull()
   })
 })
 

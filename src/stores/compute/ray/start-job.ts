@@ -6,6 +6,7 @@ import type { StartHooks } from '../program.ts'
 import { connectToNode, type NodeConnection, SILENCE_MS_MAX } from './connection.ts'
 import type { EnginePackage } from './engine-package.ts'
 import type { RayJobState, RayJobs, RayResources } from './jobs-api.ts'
+import { onceReachable } from './once-reachable.ts'
 import type { OwnJobs } from './own-jobs.ts'
 
 /** As many as cannot be guessed. */
@@ -13,9 +14,6 @@ const KEY_BYTES = 32
 
 /** How often a job is looked at until its program can be connected to. */
 const POLL_MS = 500
-
-/** The dashboard may be started anew meanwhile. */
-const UNREACHABLE_MS_MAX = 60_000
 
 /** A job that runs says within a second where it listens, and on a busy node some later. */
 const SILENT_JOB_MS_MAX = 60_000
@@ -43,6 +41,8 @@ export interface JobStarterOptions {
   python: string
   metadata: Record<string, string>
   resources: RayResources
+  /** How long the cluster may be away, in milliseconds. */
+  awayMs: number
 }
 
 /** A job of Ray that waits to be told what to run. */
@@ -76,24 +76,28 @@ class WaitedTooLong extends Error {}
 
 async function submitAndConnect(
   id: string,
-  { jobs, ownJobs, enginePackage, python, metadata, resources }: JobStarterOptions,
+  { jobs, ownJobs, enginePackage, python, metadata, resources, awayMs }: JobStarterOptions,
   { stopping, onWaiting }: StartHooks,
 ): Promise<NodeConnection> {
   const key = randomBytes(KEY_BYTES).toString('base64url')
   const { name, bytes } = await enginePackage()
-  await jobs.provide(name, bytes, stopping)
+  const away = { awayMs, signal: stopping }
+  await onceReachable(() => jobs.provide(name, bytes, stopping), away)
   ownJobs.begin(id)
   // The shell is replaced, so that signals reach the program.
   const command = `PYTHONPATH="$PWD/src" exec ${quoted(python)} -m engine.remote`
   const env = { HEDDLE_CONNECTION_KEY: key }
   await jobs.submit({ id, command, packageName: name, env, metadata, resources }, stopping)
-  await untilRunning(jobs, id, { stopping, onWaiting })
-  const address = await untilListening(jobs, id, stopping)
+  const look = () => onceReachable(() => jobs.find(id, stopping), away)
+  await untilRunning(look, { stopping, onWaiting })
+  const address = await untilListening(jobs, id, { look, stopping })
   return connectToNode({ ...address, key }, stopping)
 }
 
-async function untilRunning(jobs: RayJobs, id: string, { stopping, onWaiting }: StartHooks): Promise<void> {
-  const look = createLook(jobs, id, stopping)
+/** Finds a job. */
+type Look = () => Promise<RayJobState | undefined>
+
+async function untilRunning(look: Look, { stopping, onWaiting }: StartHooks): Promise<void> {
   for (;;) {
     const state = await look()
     if (state?.errorType === WAITED_TOO_LONG) throw new WaitedTooLong()
@@ -107,9 +111,8 @@ async function untilRunning(jobs: RayJobs, id: string, { stopping, onWaiting }: 
 async function untilListening(
   jobs: RayJobs,
   id: string,
-  stopping: AbortSignal,
+  { look, stopping }: { look: Look; stopping: AbortSignal },
 ): Promise<{ host: string; port: number }> {
-  const look = createLook(jobs, id, stopping)
   const startedAt = performance.now()
   for (;;) {
     const output = await jobs.output(id, stopping).catch((error: unknown) => {
@@ -125,28 +128,6 @@ async function untilListening(
         `the program did not print within ${SILENT_JOB_MS_MAX / 1000} s where it listens: ${gistOf(output)}`,
       )
     await delay(POLL_MS, undefined, { signal: stopping }).catch(() => {})
-  }
-}
-
-/** Finds a job again and again; errors count only if they last. */
-function createLook(
-  jobs: RayJobs,
-  id: string,
-  stopping: AbortSignal,
-): () => Promise<RayJobState | undefined> {
-  let lastFoundAt = performance.now()
-  return async () => {
-    for (;;) {
-      try {
-        const state = await jobs.find(id, stopping)
-        lastFoundAt = performance.now()
-        return state
-      } catch (error) {
-        stopping.throwIfAborted()
-        if (performance.now() - lastFoundAt > UNREACHABLE_MS_MAX) throw error
-        await delay(POLL_MS, undefined, { signal: stopping }).catch(() => {})
-      }
-    }
   }
 }
 

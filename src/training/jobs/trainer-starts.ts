@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache'
+import { messageOf } from '../../errors.ts'
+import { isUnsent } from '../../stores/compute/port.ts'
+import type { Peers } from '../../stores/control-db/peers.ts'
+
+/**
+ * A job waits for so long for a trainer whose starts fail: the head of a cluster is back within minutes, and so is a GPU that another
+ * program held for a moment. It keeps its turn meanwhile, so that the other jobs of its base model do not fail one after the other.
+ */
+const PATIENCE_MS = 15 * 60_000
+
+/**
+ * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at the same
+ * one before any other has seen it.
+ */
+const LEFT_TO_OTHERS_MS = 30_000
+
+/** Base models that are remembered; more do not run at once. */
+const BASE_MODELS_MAX = 100
+
+/** Another server may have a trainer where this one cannot start one; the job waits for it. */
+export class PassedOn extends Error {}
+
+/** How jobs meet a trainer that cannot be started. */
+export interface TrainerStarts {
+  /** Whether this server leaves jobs to others for now. */
+  isPaused(): boolean
+  /** Runs a job with the patience that it should have. @throws PassedOn; what the job throws */
+  attempt<Result>(baseModel: string, run: (patienceMs: number) => Promise<Result>): Promise<Result>
+}
+
+/** Where there may be other servers, each passes on one job before the next one of the base model waits there. */
+export function createTrainerStarts(peers: Pick<Peers, 'arePossible'>): TrainerStarts {
+  let leftToOthersUntil = 0
+  const passedOn = new LRUCache<string, true>({ max: BASE_MODELS_MAX })
+
+  return {
+    isPaused: () => performance.now() < leftToOthersUntil,
+    async attempt(baseModel, run) {
+      const mayPassOn = peers.arePossible && !passedOn.has(baseModel)
+      try {
+        const result = await run(mayPassOn ? 0 : PATIENCE_MS)
+        passedOn.delete(baseModel)
+        return result
+      } catch (error) {
+        if (!peers.arePossible || !isUnsent(error)) throw error
+        leftToOthersUntil = performance.now() + LEFT_TO_OTHERS_MS
+        passedOn.set(baseModel, true)
+        throw mayPassOn ? new PassedOn(messageOf(error), { cause: error }) : error
+      }
+    },
+  }
+}
