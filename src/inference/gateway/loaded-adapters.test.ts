@@ -21,7 +21,8 @@ function recordingProcess(answer: { status: number; text: string } = { status: 2
   return { told, process, refused }
 }
 
-const files = { holdAdapterFolder: async () => ({ name: 'adapters/a', release() {} }) }
+const there = { name: 'adapters/a', ensure: async () => {}, release() {} }
+const files = { holdAdapterFolder: async () => there }
 const adapter = (digest: string) => ({ adapter_digest: digest, manifest: [] })
 
 function newLoaded() {
@@ -79,7 +80,7 @@ describe('createLoadedAdapters', () => {
     const holdAdapterFolder = async () => {
       asked++
       held++
-      return { name: 'adapters/a', release: () => void held-- }
+      return { ...there, release: () => void held-- }
     }
     const loaded = createLoadedAdapters({ files: { holdAdapterFolder } })
     const { told, process } = recordingProcess()
@@ -96,9 +97,18 @@ describe('createLoadedAdapters', () => {
     expect(held).toBe(0)
   })
 
+  it('has the files laid out again before a load, where another server has removed them', async () => {
+    const done: string[] = []
+    const ensure = async () => void done.push('ensure')
+    const loaded = createLoadedAdapters({ files: { holdAdapterFolder: async () => ({ ...there, ensure }) } })
+    const { process, told } = recordingProcess()
+    for (let uses = 0; uses < 2; uses++) (await loaded.use(process, adapter('a'))).release()
+    expect([done, told]).toEqual([['ensure'], ['load a']])
+  })
+
   it('treats an adapter that exists already as loaded, and tries a failed one again', async () => {
-    const there = recordingProcess({ status: 400, text: 'has already been loaded' })
-    await newLoaded().use(there.process, adapter('a'))
+    const loadedOnce = recordingProcess({ status: 400, text: 'has already been loaded' })
+    await newLoaded().use(loadedOnce.process, adapter('a'))
     const failing = recordingProcess({ status: 500, text: 'no' })
     const loaded = newLoaded()
     for (let tries = 0; tries < 2; tries++)

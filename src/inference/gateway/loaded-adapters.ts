@@ -1,6 +1,7 @@
 import { dependencyFailed } from '../../errors.ts'
 import type { InferenceProcess } from '../../stores/compute/port.ts'
 import type { CheckpointFiles, StoredFiles } from '../../training/checkpoint-files/checkpoint-files.ts'
+import type { HeldFolder } from '../../training/checkpoint-files/held-folders.ts'
 import { readText } from './engine-reply.ts'
 
 /** Adapters that one server lists at a time; the engine itself keeps fewer in memory and reads others from disk. */
@@ -40,8 +41,9 @@ export function createLoadedAdapters({
   // Keyed by process, then by digest: what was loaded into a process ends with it. The least recently used comes first.
   const loadedByProcess = new WeakMap<InferenceProcess, Map<string, Loaded>>()
 
-  async function load(process: InferenceProcess, name: string, folder: string): Promise<void> {
-    const lora_path = process.pathOf(folder)
+  async function load(process: InferenceProcess, name: string, folder: HeldFolder): Promise<void> {
+    await folder.ensure()
+    const lora_path = process.pathOf(folder.name)
     const { status, text } = await post(process, '/v1/load_lora_adapter', { lora_name: name, lora_path })
     // Names are digests, so an adapter that was loaded under this name by an abandoned request is the same one.
     if (status !== 200 && !text.includes('already been loaded'))
@@ -62,7 +64,11 @@ export function createLoadedAdapters({
   }
 
   /** Resolves once the process has the adapter; the returned function ends its use there. */
-  async function loadedIn(process: InferenceProcess, digest: string, folder: string): Promise<() => void> {
+  async function loadedIn(
+    process: InferenceProcess,
+    digest: string,
+    folder: HeldFolder,
+  ): Promise<() => void> {
     const loaded = loadedByProcess.get(process) ?? new Map<string, Loaded>()
     loadedByProcess.set(process, loaded)
     const entry: Loaded = loaded.get(digest) ?? { ready: undefined, users: 0 }
@@ -87,7 +93,7 @@ export function createLoadedAdapters({
     // Also where the process has the adapter: it keeps few in memory, and ends when the files of one that it lists are gone.
     const folder = await files.holdAdapterFolder(adapter)
     try {
-      const leave = await loadedIn(process, name, folder.name)
+      const leave = await loadedIn(process, name, folder)
       let isHeld = true
       return {
         name,

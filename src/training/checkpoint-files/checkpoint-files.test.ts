@@ -73,6 +73,16 @@ describe('the folder of an adapter that is served', () => {
     expect(await workspace.has('adapters/2')).toBe(true)
   })
 
+  it('is laid out again for a load where another server has removed it, once for all that load it', async () => {
+    const shared = createHeldFolders({ ...workspace, isShared: true })
+    const layOut = vi.fn(() => workspace.materialise('adapters/2', []))
+    const held = await shared.hold('adapters/2', layOut)
+    await workspace.remove('adapters/2')
+    await Promise.all([held.ensure(), held.ensure()])
+    expect(await workspace.has('adapters/2')).toBe(true)
+    expect(layOut).toHaveBeenCalledTimes(2)
+  })
+
   it('is laid out once for all, and again after a failure', async () => {
     const failing = vi.fn(() => Promise.reject(new Error('disk full')))
     const both = await Promise.allSettled([hold(failing), hold(failing)])

@@ -7,6 +7,8 @@ const KNOWN_MAX = 10_000
 /** A folder that stays until it is released. */
 export interface HeldFolder {
   name: string
+  /** Looks whether it is there, which another server may have changed, and has it laid out again where it is not. */
+  ensure(): Promise<void>
   release(): void
 }
 
@@ -18,7 +20,7 @@ export interface HeldFolders {
   remove(folder: string): Promise<void>
 }
 
-export function createHeldFolders(workspace: Pick<Workspace, 'has' | 'remove'>): HeldFolders {
+export function createHeldFolders(workspace: Pick<Workspace, 'has' | 'remove' | 'isShared'>): HeldFolders {
   /** Of folders that are there, or are being laid out. */
   const laid = new LRUCache<string, Promise<void>>({ max: KNOWN_MAX })
   const users = new Map<string, number>()
@@ -30,13 +32,23 @@ export function createHeldFolders(workspace: Pick<Workspace, 'has' | 'remove'>):
     if (!(await workspace.has(folder))) await layOut()
   }
 
-  function whenLaidOut(folder: string, layOut: () => Promise<unknown>): Promise<void> {
-    const known = laid.get(folder)
-    if (known !== undefined) return known
-    const work = layOutUnlessThere(folder, layOut)
+  function begin(folder: string, work: Promise<void>): Promise<void> {
     laid.set(folder, work)
     work.catch(() => laid.delete(folder))
     return work
+  }
+
+  const whenLaidOut = (folder: string, layOut: () => Promise<unknown>): Promise<void> =>
+    laid.get(folder) ?? begin(folder, layOutUnlessThere(folder, layOut))
+
+  /** One after the other, so that no folder is replaced while it is read. */
+  async function ensure(folder: string, layOut: () => Promise<unknown>): Promise<void> {
+    if (!workspace.isShared) return
+    const before = whenLaidOut(folder, layOut)
+    await begin(
+      folder,
+      before.then(() => layOutUnlessThere(folder, layOut)),
+    )
   }
 
   async function removeNow(folder: string): Promise<void> {
@@ -71,7 +83,7 @@ export function createHeldFolders(workspace: Pick<Workspace, 'has' | 'remove'>):
         release()
         throw error
       }
-      return { name: folder, release }
+      return { name: folder, ensure: () => ensure(folder, layOut), release }
     },
 
     async remove(folder) {
