@@ -12,7 +12,7 @@ const BUFFER_BYTES = 64 * 1024
 const KEEP_ALIVE_MS = 15_000
 
 /** A client that has not read for this long is disconnected, which frees its slot at the engine. */
-const READER_MS_MAX = 60_000
+export const READER_MS_MAX = 60_000
 
 const ENCODER = new TextEncoder()
 

@@ -7,6 +7,7 @@ import type { RawReply } from '../../http/route.ts'
 import { parseLax } from '../../lax-parse.ts'
 import { parseKeeping } from '../../lossless-json.ts'
 import { DEFAULT_PROVIDER } from '../../providers.ts'
+import { createSharedPlaces, type SharedPlaces } from '../../shared-places.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
@@ -68,7 +69,7 @@ interface Found {
 }
 
 export function createAnswerer({ chat, resolveModel, providers, usage }: AnswererDeps): Answerer {
-  let asked = 0
+  const places = createSharedPlaces(ASKED_MAX)
 
   async function isServed(model: string, caller: Caller): Promise<boolean> {
     try {
@@ -92,18 +93,11 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     return { provider, model }
   }
 
-  /** @throws 429 when too many answers are in progress. */
-  function enter(deadline: Deadline): void {
-    if (asked >= ASKED_MAX) throw tooManyRequests(`${ASKED_MAX} answers are being waited for already`, 2)
-    asked++
-    deadline.hold(() => asked--)
-  }
-
   async function ask(
     inputs: CompletionInputs,
     { reply, asker, deadline }: { reply: 'whole' | 'stream'; asker: Asker; deadline: Deadline },
   ): Promise<Asked> {
-    enter(deadline)
+    enter(places, asker, deadline)
     const body = { ...bodyOf(inputs), ...(reply === 'stream' && STREAMED) }
     const { context, project_id } = asker
     if (await isServed(inputs.model, context.caller)) {
@@ -154,7 +148,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
   }
 
   async function images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string> {
-    enter(deadline)
+    enter(places, asker, deadline)
     if (await isServed(inputs.model, asker.context.caller))
       throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
     const { provider, model } = await providerOf(inputs.model, asker)
@@ -168,6 +162,17 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
   }
 
   return { completion, stream, images }
+}
+
+/** @throws 429 when too many answers are in progress, or too many of the entity. */
+function enter(places: SharedPlaces, { project_id, context }: Asker, deadline: Deadline): void {
+  const entity = projectNamed(project_id)?.entity ?? context.caller.defaultEntity
+  const leave = places.take(entity)
+  if (leave === undefined) {
+    const held = `${places.taken()} answers are being waited for already, ${places.heldBy(entity)} of them by ${entity}`
+    throw tooManyRequests(`${held}: the server waits for ${ASKED_MAX}, and keeps some places for others`, 2)
+  }
+  deadline.hold(leave)
 }
 
 /** Counts a request also where its client or its time limit ends it: the provider may have computed the answer. */

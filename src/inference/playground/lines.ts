@@ -1,4 +1,5 @@
 import { ClientError, messageOf } from '../../errors.ts'
+import { READER_MS_MAX } from '../gateway/event-stream.ts'
 import { Chunk, createAssembly } from '../tracing/assembled-completion.ts'
 import type { LoggedCall } from '../tracing/logged-call.ts'
 import { CLIENT_GONE, type Deadline, startDeadline } from './deadline.ts'
@@ -58,18 +59,31 @@ function metaLine(call: LoggedCall, conversationId: string | undefined): string 
   return `${JSON.stringify({ _meta: meta })}\n`
 }
 
-/** A body that produces a line when it is read. `onCancel` must end the source of the lines. */
+/**
+ * A body that produces a line when it is read, and breaks off where it is not: what a line holds is held until the next one is asked for.
+ * `onCancel` must end the source of the lines.
+ */
 export function streamOf(lines: AsyncGenerator<string>, onCancel: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
+  let tooLate: NodeJS.Timeout | undefined
+
+  async function end(): Promise<void> {
+    clearTimeout(tooLate)
+    onCancel()
+    await lines.return(undefined)
+  }
+
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
+      clearTimeout(tooLate)
       const next = await lines.next()
-      if (next.done) controller.close()
-      else controller.enqueue(encoder.encode(next.value))
+      if (next.done) return controller.close()
+      controller.enqueue(encoder.encode(next.value))
+      tooLate = setTimeout(() => {
+        controller.error(new Error(`The stream was not read for ${READER_MS_MAX / 1000} s`))
+        void end()
+      }, READER_MS_MAX)
     },
-    async cancel() {
-      onCancel()
-      await lines.return(undefined)
-    },
+    cancel: end,
   })
 }
