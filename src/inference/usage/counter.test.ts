@@ -57,3 +57,15 @@ it('whileStored reads nothing while usage is not stored', async () => {
   await counter.whileStored(() => {}, read)
   expect(read).toHaveBeenCalledOnce()
 })
+
+it('whileStored begins once what an earlier insert has failed to store is stored', async () => {
+  const { counter, record, database, inserted } = failing()
+  record('a')
+  await expect(counter.flush()).rejects.toThrow('the database is away')
+  database.fails = false
+  record('a')
+  const stored: number[] = []
+  const look = (): void => void stored.push(inserted.filter((insert) => insert.stored).length)
+  await counter.whileStored(look, async () => look())
+  expect(stored).toEqual([1, 2])
+})

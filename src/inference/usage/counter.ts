@@ -34,7 +34,8 @@ export interface UsageCounter {
   /** Resolves when everything recorded so far can be read. @throws what the insert fails with */
   flush(): Promise<void>
   /**
-   * Reads what was recorded before `begin`, and nothing that is recorded later: that is stored after `read` has ended.
+   * Reads what was recorded before `begin`, and nothing that is recorded later: that is stored after `read` has ended. `begin` is
+   * called once what an earlier insert has failed to store is stored.
    * @throws what the insert fails with, and nothing is read then
    */
   whileStored(begin: () => void, read: () => Promise<void>): Promise<void>
@@ -60,7 +61,16 @@ export function createUsageCounter({ traces, log, peers }: UsageCounterDeps): Us
   }
 
   async function write(): Promise<void> {
+    await storeUnstored()
+    await storePending()
+  }
+
+  async function storeUnstored(): Promise<void> {
     if (unstored !== undefined) await store(unstored)
+  }
+
+  /** Takes what is pending before anything is awaited. */
+  async function storePending(): Promise<void> {
     if (pending.size === 0) return
     const rows = [...pending.values()]
     pending = new Map()
@@ -79,8 +89,9 @@ export function createUsageCounter({ traces, log, peers }: UsageCounterDeps): Us
 
   function whileStored(begin: () => void, read: () => Promise<void>): Promise<void> {
     return inTurn(async () => {
+      await storeUnstored()
       begin()
-      await write()
+      await storePending()
       await read()
     })
   }
