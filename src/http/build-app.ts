@@ -247,14 +247,6 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   limits.begin()
   const held = work.bodies.open(caller.keyId)
   work.held = held
-  const context: CallContext = {
-    caller,
-    signal: request.signal,
-    requestId: work.requestId,
-    isEncrypted: request.url.startsWith('https:'),
-    header: (name) => request.headers.get(name) ?? undefined,
-    limits,
-  }
   /** Only requests with a body cost enough to take turns. */
   const turn = (body: unknown): Promise<void> =>
     work.turns.turn(ownerOf({ body, ...work.pathParams }, caller))
@@ -266,6 +258,15 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
       { held, read: work.read, turn, bodyBytesMax: limits.bodyBytesMax },
     )),
     ...parsePart('path', declaration.pathParams, work.pathParams),
+  }
+  const context: CallContext = {
+    caller,
+    signal: request.signal,
+    requestId: work.requestId,
+    isEncrypted: request.url.startsWith('https:'),
+    header: (name) => request.headers.get(name) ?? undefined,
+    bodyBytes: held.bytes(),
+    limits,
   }
   // The declaration was checked with the types of its input, which `Route` has erased.
   const access = declaration.access as Access<object>

@@ -25,6 +25,8 @@ export interface CallContext {
   isEncrypted?: boolean
   /** A request header, by its lower-case name. */
   header(name: string): string | undefined
+  /** Bytes of the body, decompressed; absent where none was read before the handler, and for work without a request. */
+  bodyBytes?: number
   /** Limits that depend on what only its handler finds out; absent for work without a request. */
   limits?: Pick<RequestLimits, 'forEntity' | 'stores' | 'setHeader'>
 }

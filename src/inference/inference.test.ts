@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
@@ -167,6 +168,39 @@ describe('GET /v1/usage', () => {
       ]),
     )
     expect(await usage({ project, before: '2020-01-01T00:00:00Z', from: '2019-01-01T00:00:00Z' })).toEqual([])
+  })
+
+  async function running(): Promise<number> {
+    const path = '/inference/router/anything/models'
+    const { requests } = await json<{ requests: { in_flight: number } }>(await server.request(path))
+    return requests.in_flight
+  }
+
+  it('200 with the prompt of an answer that was cut, whether or not it was compressed', async () => {
+    const project = `p-${randomUUID()}`
+    const messages = [
+      { role: 'user', content: 'word '.repeat(800) },
+      { role: 'user', content: 'hold' },
+    ]
+    const body = JSON.stringify({ messages })
+    for (const [sent, headers] of [
+      [body, {}],
+      [gzipSync(body), { 'content-encoding': 'gzip' }],
+    ] as const) {
+      const client = new AbortController()
+      const init = {
+        method: 'POST',
+        body: sent,
+        headers: { ...headers, 'openai-project': `local/${project}` },
+      }
+      const answer = server.request('/v1/chat/completions', { ...init, signal: client.signal })
+      await eventually(async () => expect(await running()).toBe(1))
+      client.abort()
+      await answer.catch(() => {})
+      await eventually(async () => expect(await running()).toBe(0))
+    }
+    const prompt_tokens = 2 * Math.ceil(body.length / 4)
+    expect(await usage({ project })).toMatchObject([{ requests: 2, requests_cut: 2, prompt_tokens }])
   })
 
   it('200 with costs by the prices of the project', async () => {

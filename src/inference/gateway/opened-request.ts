@@ -1,4 +1,4 @@
-import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
+import type { CallContext } from '../../http/caller.ts'
 import { type RateLimitState, rateLimitHeaders } from '../../rate-limit-headers.ts'
 import { nameOf, type Target } from '../served-models/service.ts'
 import type { Admission, Payer } from './admission.ts'
@@ -47,7 +47,7 @@ export function createOpener({ admission, usage, speeds }: OpenerDeps): Opener {
     const client = new AbortController()
     const held: (() => void)[] = []
     const startedAt = performance.now()
-    const bytes = bytesAnnounced(context)
+    const bytes = context.bodyBytes ?? 0
     let isOpen = true
     return {
       group: payer.project ?? `${payer.entity}/${payer.key}`,

@@ -102,7 +102,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     const { context, project_id } = asker
     if (await isServed(inputs.model, context.caller)) {
       const project = projectNamed(project_id)
-      const its = { ...context, signal: deadline.signal }
+      const its = { ...context, signal: deadline.signal, bodyBytes: bytesOf(body) }
       const own = await chat.create(chatRequest(body), its, project && { project })
       // The gateway counts it.
       return { body: own.body, count: () => {} }
@@ -122,7 +122,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     const { keyId, defaultEntity } = context.caller
     const spender = { keyId, entity: project?.entity ?? defaultEntity, project }
     await usage.admit(spender, context)
-    const bytes = Buffer.byteLength(JSON.stringify(body))
+    const bytes = bytesOf(body)
     return (end) => {
       usage.record({ ...spender, model: `${provider.name}/${model}`, baseModel: model, bytes, ...end })
       usage.show(spender, context)
@@ -194,6 +194,10 @@ function splitName(text: string): { name: string; model: string } {
   if (custom !== undefined) return { name: custom, model: customModel }
   const slash = text.indexOf('/')
   return { name: slash === -1 ? DEFAULT_PROVIDER : text.slice(0, slash), model: text.slice(slash + 1) }
+}
+
+function bytesOf(body: object): number {
+  return Buffer.byteLength(JSON.stringify(body))
 }
 
 const STREAMED = { stream: true, stream_options: { include_usage: true } }
