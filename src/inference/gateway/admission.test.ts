@@ -50,6 +50,19 @@ describe('createAdmission', () => {
     enter({ key: 'b', entity: 'e', project: 'e/p' })
   })
 
+  it('429 for an entity with most of all requests, and not for others', () => {
+    const { enter, load } = admissionOf({ key: NONE, project: NONE })
+    const one = { key: 'a', entity: 'one', project: undefined }
+    let refused: ClientError | undefined
+    while (refused === undefined) refused = refusal(() => enter(one))
+    expect(load()).toEqual({ in_flight: 1639, in_flight_max: 2048 })
+    expect(refused).toMatchObject({
+      status: 429,
+      message: expect.stringMatching(/1639 requests, 1639 .*one/),
+    })
+    enter({ key: 'b', entity: 'other', project: undefined }).leave(0)
+  })
+
   it('429 after more tokens than a minute allows, with Retry-After', () => {
     const { enter } = admissionOf({ key: { ...NONE, tokensPerMinute: 600 }, project: NONE })
     enter({ key: 'a', entity: 'e', project: undefined }).leave(700)
@@ -77,7 +90,8 @@ describe('createAdmission', () => {
 
   it('429 for everybody when too much runs', () => {
     const { enter } = admissionOf({ key: NONE, project: NONE })
-    for (let i = 0; i < 2048; i++) enter({ key: String(i), entity: 'e', project: undefined })
+    // The last that comes finds one place.
+    for (let i = 0; i < 2048; i++) enter({ key: 'a', entity: String(i), project: undefined })
     expect(refusal(() => enter({ key: 'a', entity: 'e', project: undefined }))?.message).toContain('2048')
   })
 })

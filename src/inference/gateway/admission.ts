@@ -1,10 +1,11 @@
 import type { Limits } from '../../config.ts'
 import { tooManyRequests } from '../../errors.ts'
 import { type RateLimitState, rateLimitState } from '../../rate-limit-headers.ts'
+import { createSharedPlaces } from '../../shared-places.ts'
 import type { SharedUse } from '../../shared-use.ts'
 import { createTokenBucket } from '../../token-bucket.ts'
 
-/** Requests in progress or waiting. */
+/** Requests in progress or waiting, of which each entity may have a share: those of one must not keep others from the fair queue. */
 const IN_FLIGHT_MAX = 2_048
 
 /** Retry-After, in seconds: most answers in progress have finished by then. */
@@ -39,7 +40,7 @@ export type LimitsOf = Record<'key' | 'project' | 'entity', (name: string) => Li
 export interface Admission {
   /** Requests admitted, and the maximum. */
   load(): Load
-  /** @throws 429 with the numbers. */
+  /** @throws 429 with the numbers: beyond a limit, or the entity's share of all requests */
   enter(payer: Payer): Place
   /** What is left of each limit of tokens a minute. */
   tokens(payer: Payer): RateLimitState[]
@@ -57,7 +58,7 @@ export function createAdmission(limitsOf: LimitsOf, sharedUse: SharedUse): Admis
     const kind = KINDS.find((one) => id.startsWith(`${one}:`))
     if (kind !== undefined) kinds[kind].meter(id.slice(kind.length + 1)).usedElsewhere(tokens)
   })
-  let inFlight = 0
+  const places = createSharedPlaces(IN_FLIGHT_MAX)
 
   function metering(kind: keyof LimitsOf): (name: string) => Elsewhere {
     return (name) => ({
@@ -72,25 +73,28 @@ export function createAdmission(limitsOf: LimitsOf, sharedUse: SharedUse): Admis
     return [ofKeys.meter(key), ...ofProject, ofEntities.meter(entity)]
   }
 
+  function noPlace(entity: string): Error {
+    const running = `The server is answering ${places.taken()} requests, ${places.heldBy(entity)} of them of ${entity}`
+    const share = `its limit is ${IN_FLIGHT_MAX}, and it keeps some places for other teams`
+    return tooManyRequests(`${running}: ${share}`, RETRY_SECONDS)
+  }
+
   function enter(payer: Payer): Place {
-    if (inFlight >= IN_FLIGHT_MAX) {
-      const message = `The server is answering ${inFlight} requests, which is its limit of ${IN_FLIGHT_MAX}`
-      throw tooManyRequests(message, RETRY_SECONDS)
-    }
     const meters = metersOf(payer)
     for (const meter of meters) meter.check()
+    const leavePlace = places.take(payer.entity)
+    if (leavePlace === undefined) throw noPlace(payer.entity)
     for (const meter of meters) meter.enter()
-    inFlight++
     return {
       leave(tokens) {
-        inFlight--
+        leavePlace()
         for (const meter of meters) meter.leave(tokens)
       },
     }
   }
 
   return {
-    load: () => ({ in_flight: inFlight, in_flight_max: IN_FLIGHT_MAX }),
+    load: () => ({ in_flight: places.taken(), in_flight_max: IN_FLIGHT_MAX }),
     enter,
     tokens: (payer) => metersOf(payer).flatMap((meter) => meter.tokens() ?? []),
   }

@@ -124,13 +124,15 @@ export function jobsOfModel(control: ControlDb, modelId: string): Promise<Listed
   return control.selectFrom('training_jobs').select(LISTED).where('model_id', '=', modelId).execute()
 }
 
-export async function countWaiting(control: ControlDb): Promise<number> {
-  const row = await control
+/** Jobs that wait: of each entity that has any. */
+export async function countWaiting(control: ControlTx): Promise<Map<string, number>> {
+  const rows = await control
     .selectFrom('training_jobs')
-    .select((eb) => eb.fn.countAll().as('count'))
+    .select((eb) => ['entity', eb.fn.countAll().as('count')])
     .where('state', '=', 'queued')
-    .executeTakeFirst()
-  return Number(row?.count ?? 0)
+    .groupBy('entity')
+    .execute()
+  return new Map(rows.map(({ entity, count }) => [entity, Number(count)]))
 }
 
 /** The jobs that have not ended. */

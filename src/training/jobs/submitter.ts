@@ -3,7 +3,8 @@ import { requireRight } from '../../access.ts'
 import { notFound, unavailable } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { CommitInDoubt } from '../../stores/control-db/port.ts'
+import { mayTake } from '../../shared-places.ts'
+import { CommitInDoubt, type ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { asLines, readGroups } from '../trajectories/read-groups.ts'
 import { dataKeyOf } from './blob-owner.ts'
@@ -13,7 +14,7 @@ import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 import { JobHead, type SftJobCreateReq } from './wire.ts'
 
-/** Jobs that wait for a worker; each holds its rollouts on disk. */
+/** Jobs that wait for a worker, of which each entity may have a share; each holds its rollouts on disk. */
 const WAITING_MAX = 1_000
 
 type NewJob = Pick<JobRow, 'id' | 'model_id' | 'kind' | 'data_key' | 'dataset_ref'> & {
@@ -51,9 +52,7 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
   /** @throws 503 without an engine or with too many jobs waiting. */
   async function assertRoom(): Promise<void> {
     baseModels.assertAvailable()
-    if ((await queries.countWaiting(control)) >= WAITING_MAX) {
-      throw unavailable(`${WAITING_MAX} training jobs are waiting already`, 60)
-    }
+    await requireRoom(control, undefined)
   }
 
   /** @throws 404 for a model that the caller may not see, as for an unknown one; 403. */
@@ -71,6 +70,7 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     limits?.stores(of.entity, 0)
     const row = newRow(job, model, caller)
     await control.transaction().execute(async (tx) => {
+      await requireRoom(tx, of.entity)
       await deps.workLimits.check(tx, { kind: 'training_jobs', ...of, countOpenBy: queue.countOpenBy })
       await queries.insertJob(tx, row)
       await queue.addIn(tx, row, of)
@@ -125,6 +125,19 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
   }
 
   return { rl, sft }
+}
+
+/** @throws 503 with too many jobs waiting, or too many of an entity, once that is known */
+async function requireRoom(control: ControlTx, entity: string | undefined): Promise<void> {
+  const waiting = await queries.countWaiting(control)
+  const taken = waiting.values().reduce((sum, count) => sum + count, 0)
+  const held = waiting.get(entity ?? '') ?? 0
+  if (mayTake({ held, taken, max: WAITING_MAX })) return
+  const ofEntity = entity === undefined ? '' : `, ${held} of them of ${entity}`
+  throw unavailable(
+    `${taken} training jobs are waiting already${ofEntity}: the limit is ${WAITING_MAX}, and some places are kept for other teams`,
+    60,
+  )
 }
 
 function newRow(
