@@ -4,7 +4,10 @@ import type { z } from 'zod'
 const PASSES_MAX = 8
 
 /** zod stops at the error in a list, an object or a record; its types show this only to code that extends it. */
-export const FIRST_ISSUE: z.core.ParseContextInternal<z.core.$ZodIssue> = { error: integerError, abortEarly: true }
+export const FIRST_ISSUE: z.core.ParseContextInternal<z.core.$ZodIssue> = {
+  error: integerError,
+  abortEarly: true,
+}
 
 /** Longer texts are not numbers that a field could hold. */
 const NUMBER_CHARS_MAX = 64

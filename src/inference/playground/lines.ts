@@ -81,7 +81,7 @@ export function streamOf(lines: AsyncGenerator<string>, onCancel: () => void): R
       controller.enqueue(encoder.encode(next.value))
       tooLate = setTimeout(() => {
         controller.error(new Error(`The stream was not read for ${READER_MS_MAX / 1000} s`))
-        void end()
+        end().catch(() => undefined)
       }, READER_MS_MAX)
     },
     cancel: end,

@@ -72,7 +72,7 @@ export interface Wait {
   /** Otherwise it is refused. */
   whenFull?: WhenFull
   /** How long it waits on while one start after another fails, in milliseconds; otherwise it fails with the third. */
-  patienceMs?: number
+  failingMs?: number
 }
 
 /** A trainer worker: handles one request at a time. */
@@ -84,7 +84,7 @@ export interface Trainer {
    * Waits until the worker is ready, sends `request`, whose files have the names of the workspace, and yields every
    * message that follows, until the caller stops iterating. A worker that stays silent meanwhile counts as hanging and
    * is replaced.
-   * @throws EngineProcessLost with a reason for people; without patience where the base model cannot be used at all.
+   * @throws EngineProcessLost with a reason for people; at once where the base model cannot be used at all.
    */
   run(request: object, wait: Wait, signal: AbortSignal): AsyncIterable<unknown>
   /** Sends a message to the worker that is busy with a request; dropped when no request runs. */

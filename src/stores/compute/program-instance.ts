@@ -21,12 +21,12 @@ export interface ProgramInstanceOptions<Started extends { program: Program }, Re
   /** Whether it answers several callers at once, so that the last that it wrote may be of another's request. */
   isShared: boolean
   start: (hooks: StartHooks) => Promise<Started>
-  /** Resolves once the program can work; the result is passed to the waiters. @throws Hopeless */
+  /** Resolves once the program can work; the result is passed to the waiters. @throws Unstartable */
   untilReady: (started: Started, ended: AbortSignal) => Promise<Ready>
 }
 
 /** A program that ends says that it would end in every other start, too. */
-export class Hopeless extends Error {}
+export class Unstartable extends Error {}
 
 /** A program as one instance of an engine process. */
 export async function runProgram<Started extends { program: Program }, Ready>(
@@ -71,7 +71,7 @@ export async function runProgram<Started extends { program: Program }, Ready>(
     hooks.onReady({ isAlive: program.isAlive, ready, ended: ended.signal, replace, suspect: () => {} })
   } catch (error) {
     // Its last output says why it ends.
-    if (error instanceof Hopeless) hooks.onHopeless()
+    if (error instanceof Unstartable) hooks.onUnstartable()
     else if (!ended.signal.aborted) replace(`its start failed (${String(error)})`)
   }
   const reason = await gone

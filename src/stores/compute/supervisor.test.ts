@@ -88,7 +88,7 @@ describe('an engine process that cannot be started', () => {
   })
 })
 
-describe('a request with patience', () => {
+describe('a request that waits through failing starts', () => {
   it('waits until a start succeeds, however many failed', async () => {
     const process = started(async (count, { onReady, stopping }) => {
       if (count < 6) return `it failed ${count} times`
@@ -97,20 +97,20 @@ describe('a request with patience', () => {
       await new Promise((resolve) => stopping.addEventListener('abort', resolve))
       return 'stopped'
     })
-    expect(await ask(process, { patienceMs: 60_000 })).toMatchObject({ ready: 'at the 6th' })
+    expect(await ask(process, { failingMs: 60_000 })).toMatchObject({ ready: 'at the 6th' })
   })
 
-  it('ends with the last reason once it has lost patience', async () => {
+  it('ends with the last reason once they have failed for too long', async () => {
     const { process, starts } = failing('stop-when-idle')
-    await expect(ask(process, { patienceMs: 5 * BACKOFF_MS_MAX })).rejects.toThrow('it failed')
+    await expect(ask(process, { failingMs: 5 * BACKOFF_MS_MAX })).rejects.toThrow('it failed')
     expect(starts()).toBeGreaterThan(3)
   })
 
   it('ends at once where no start would succeed', async () => {
-    const process = started(async (count, { onHopeless }) => {
-      onHopeless()
+    const process = started(async (count, { onUnstartable }) => {
+      onUnstartable()
       return `it failed for good ${count} times`
     })
-    await expect(ask(process, { patienceMs: 60_000 })).rejects.toThrow('for good 1 times')
+    await expect(ask(process, { failingMs: 60_000 })).rejects.toThrow('for good 1 times')
   })
 })

@@ -38,7 +38,7 @@ export interface InstanceHooks<Ready> {
   /** Says what a start waits for; undefined once it goes on. */
   onWaiting(reason: string | undefined): void
   /** Says that this start fails, and that every other one would. */
-  onHopeless(): void
+  onUnstartable(): void
   onReady(instance: Instance<Ready>): void
 }
 
@@ -125,7 +125,7 @@ export function supervise<Ready>(options: SupervisorOptions<Ready>): Supervisor<
       state.waitFor(reason)
       if (reason !== undefined) share.lackRoom()
     },
-    onHopeless: failures.addHopeless,
+    onUnstartable: failures.addUnstartable,
     onReady(current) {
       failures.end()
       instance = current
@@ -256,7 +256,7 @@ interface Waited<Ready> {
 async function untilAwake<Ready>(
   { name, state, share, awake, failures }: Waited<Ready>,
   signal: AbortSignal,
-  { whenFull = 'refuse', patienceMs = 0 }: Wait,
+  { whenFull = 'refuse', failingMs = 0 }: Wait,
 ): Promise<Instance<Ready>> {
   const release = share.use()
   let failedAt: number | undefined
@@ -267,8 +267,11 @@ async function untilAwake<Ready>(
       if (current !== undefined) return current
       // Looked at when a start has failed, so that the last one may take as long as it needs.
       if (state.now === 'failed') failedAt ??= performance.now()
-      const isOutOfPatience = failedAt !== undefined && performance.now() - failedAt >= patienceMs
-      if (state.now === 'stopped' || (state.now === 'failed' && (isOutOfPatience || failures.areHopeless())))
+      const hasFailedForLong = failedAt !== undefined && performance.now() - failedAt >= failingMs
+      if (
+        state.now === 'stopped' ||
+        (state.now === 'failed' && (hasFailedForLong || failures.isUnstartable()))
+      )
         throw new EngineProcessLost(state.status().last_error ?? `${name} has stopped`)
       if (state.now === 'idle' || state.now === 'asleep') await share.start(whenFull, signal)
       else await state.changed(signal)
@@ -287,7 +290,7 @@ type Failures = ReturnType<typeof createFailures>
 /** Starts that failed in a row, including times without requests. */
 function createFailures(pauseMsMax: number = BACKOFF_MS_MAX) {
   let inARow = 0
-  let hopelessAt: number | undefined
+  let unstartableAt: number | undefined
 
   return {
     add(): void {
@@ -295,14 +298,14 @@ function createFailures(pauseMsMax: number = BACKOFF_MS_MAX) {
     },
     end(): void {
       inARow = 0
-      hopelessAt = undefined
+      unstartableAt = undefined
     },
     /** Says of the start that fails now that every other one would; the next one may find that this has changed. */
-    addHopeless(): void {
-      hopelessAt = inARow + 1
+    addUnstartable(): void {
+      unstartableAt = inARow + 1
     },
-    areMany: () => hopelessAt === inARow || inARow >= FAILED_STARTS_MAX,
-    areHopeless: () => hopelessAt === inARow,
+    areMany: () => unstartableAt === inARow || inARow >= FAILED_STARTS_MAX,
+    isUnstartable: () => unstartableAt === inARow,
     pauseMs: () => Math.min(pauseMsMax, BACKOFF_MS_MIN * 2 ** inARow),
   }
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { EngineProcessLost, type Trainer } from './port.ts'
 import type { Program, StartedTrainer, StartHooks } from './program.ts'
-import { Hopeless, runProgram } from './program-instance.ts'
+import { runProgram, Unstartable } from './program-instance.ts'
 import { type Instance, SLEEP_MS_MAX, type Sleep, type SleepMemory, supervise } from './supervisor.ts'
 
 export interface TrainerOptions {
@@ -117,10 +117,10 @@ function neverSent(error: unknown): never {
     : error
 }
 
-/** Resolves with the program once it has said that it can work. @throws Hopeless where it says that none can */
+/** Resolves with the program once it has said that it can work. @throws Unstartable where it says that none can */
 async function untilReady({ program }: StartedTrainer, ended: AbortSignal): Promise<Program> {
   const { kind } = First.parse(parse(await firstLine(program, ended)))
-  if (kind === 'base_model_unusable') throw new Hopeless(`${program.place} cannot use its base model`)
+  if (kind === 'base_model_unusable') throw new Unstartable(`${program.place} cannot use its base model`)
   return program
 }
 

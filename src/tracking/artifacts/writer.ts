@@ -119,7 +119,7 @@ export function createArtifactWriter({
     await control.transaction().execute(async (tx) => {
       for (const { alias, of } of aliases) {
         const collection = await collectionOf(tx, id, of)
-        if (collection === undefined) return
+        if (collection === undefined) continue
         await aliasQueries.dropAlias(tx, { collection_id: collection.id, alias, artifact_id: id })
       }
     })

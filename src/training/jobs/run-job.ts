@@ -29,7 +29,7 @@ export interface RunJobDeps extends RunMetricsDeps {
 interface RunOptions {
   signal: AbortSignal
   /** How long the job waits for a worker that cannot be started, in milliseconds. */
-  patienceMs: number
+  failingMs: number
   onProgress: (progress: Progress) => void
   /** Makes a transaction depend on the lease of the job. */
   fence: (tx: ControlTx) => Promise<void>
@@ -75,7 +75,7 @@ async function follow(
   const own = createOwnMessages(work.request)
   let events: JobEvents | undefined
   // No time limit: a job waits until memory is free for its worker.
-  const wait = { whenFull: 'wait', patienceMs: work.patienceMs } as const
+  const wait = { whenFull: 'wait', failingMs: work.failingMs } as const
   for await (const raw of work.trainer.run(work.request, wait, work.signal)) {
     try {
       const message = own(WorkerMessage.parse(raw))

@@ -4,22 +4,22 @@ import { createTrainerStarts, PassedOn } from './trainer-starts.ts'
 
 const unsent = new EngineProcessLost('no GPU', { request: 'unsent' })
 
-/** The patience of an attempt whose trainer cannot be started, and what it ends with. */
+/** Whether an attempt whose trainer cannot be started waits, and what it ends with. */
 async function failedAttempt(starts: ReturnType<typeof createTrainerStarts>, baseModel = 'base') {
-  let patience = -1
+  let waitedMs = -1
   const error: unknown = await starts
-    .attempt(baseModel, async (patienceMs) => {
-      patience = patienceMs
+    .attempt(baseModel, async (failingMs) => {
+      waitedMs = failingMs
       throw unsent
     })
     .catch((thrown: unknown) => thrown)
-  return { isPatient: patience > 0, error }
+  return { waits: waitedMs > 0, error }
 }
 
 describe('a trainer that cannot be started', () => {
   it('is waited for where no other server may have one', async () => {
     const starts = createTrainerStarts({ arePossible: false })
-    expect(await failedAttempt(starts)).toEqual({ isPatient: true, error: unsent })
+    expect(await failedAttempt(starts)).toEqual({ waits: true, error: unsent })
     expect(starts.isPaused()).toBe(false)
   })
 
@@ -27,9 +27,9 @@ describe('a trainer that cannot be started', () => {
     const starts = createTrainerStarts({ arePossible: true })
     expect((await failedAttempt(starts)).error).toBeInstanceOf(PassedOn)
     expect(starts.isPaused()).toBe(true)
-    expect(await failedAttempt(starts)).toEqual({ isPatient: true, error: unsent })
+    expect(await failedAttempt(starts)).toEqual({ waits: true, error: unsent })
     expect((await failedAttempt(starts, 'other')).error).toBeInstanceOf(PassedOn)
-    expect(await starts.attempt('base', async (patienceMs) => patienceMs > 0)).toBe(true)
+    expect(await starts.attempt('base', async (failingMs) => failingMs > 0)).toBe(true)
     expect((await failedAttempt(starts)).error).toBeInstanceOf(PassedOn)
   })
 })

@@ -7,7 +7,7 @@ import type { Peers } from '../../stores/control-db/peers.ts'
  * A job waits for so long for a trainer whose starts fail: the head of a cluster is back within minutes, and so is a GPU that another
  * program held for a moment. It keeps its turn meanwhile, so that the other jobs of its base model do not fail one after the other.
  */
-const PATIENCE_MS = 15 * 60_000
+const FAILING_MS_MAX = 15 * 60_000
 
 /**
  * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at the same
@@ -25,8 +25,8 @@ export class PassedOn extends Error {}
 export interface TrainerStarts {
   /** Whether this server leaves jobs to others for now. */
   isPaused(): boolean
-  /** Runs a job with the patience that it should have. @throws PassedOn; what the job throws */
-  attempt<Result>(baseModel: string, run: (patienceMs: number) => Promise<Result>): Promise<Result>
+  /** Runs a job, which is told for how long it waits while starts fail. @throws PassedOn; what the job throws */
+  attempt<Result>(baseModel: string, run: (failingMs: number) => Promise<Result>): Promise<Result>
 }
 
 /** Where there may be other servers, each passes on one job before the next one of the base model waits there. */
@@ -39,7 +39,7 @@ export function createTrainerStarts(peers: Pick<Peers, 'arePossible'>): TrainerS
     async attempt(baseModel, run) {
       const mayPassOn = peers.arePossible && !passedOn.has(baseModel)
       try {
-        const result = await run(mayPassOn ? 0 : PATIENCE_MS)
+        const result = await run(mayPassOn ? 0 : FAILING_MS_MAX)
         passedOn.delete(baseModel)
         return result
       } catch (error) {

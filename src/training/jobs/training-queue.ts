@@ -118,8 +118,8 @@ async function run(
   if (job === undefined) return afterEnd(deps, id)
   log.info({ job: id, model: job.model_id, attempt }, 'training job started')
   signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
-  const step = await deps.starts.attempt(job.base_model, (patienceMs) =>
-    runJob(deps, job, { signal, patienceMs, onProgress: progress, fence, write }),
+  const step = await deps.starts.attempt(job.base_model, (failingMs) =>
+    runJob(deps, job, { signal, failingMs, onProgress: progress, fence, write }),
   )
   await files.removeWork(id)
   log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
