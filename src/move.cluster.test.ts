@@ -250,5 +250,7 @@ it('refuses a place that has data, and one with another key', async () => {
   await expect(moved(source, other)).rejects.toThrow('another secret key')
   const elsewhere = { ...(await clusterSettings(folder('elsewhere'))), HEDDLE_SECRET_KEY: 'x'.repeat(40) }
   await expect(moved(source, configOf(elsewhere))).rejects.toThrow('another secret key')
+  const staying = { ...elsewhere, HEDDLE_DATA: source.dataFolder }
+  await expect(moved(source, configOf(staying))).rejects.toThrow('another secret key')
   await expect(moved(source, source)).rejects.toThrow('All stores are where they are')
 })

@@ -17,7 +17,7 @@ import { noCompute, readOnly } from './stores/move/read-only.ts'
 import { beginMove, finishMoves, forgetMoves, isBegun, type StoreMove } from './stores/move/records.ts'
 import { moveSecretKey } from './stores/move/secret-key.ts'
 import { hasNoTraceRows, moveTraceRows } from './stores/move/trace-rows.ts'
-import { openSecretKey } from './stores/secret-key.ts'
+import type { SecretKey } from './stores/secret-key.ts'
 import type { TraceDb } from './stores/trace-db/port.ts'
 import { NO_TELEMETRY } from './telemetry.ts'
 import { NO_UNEXPECTED_ERRORS } from './unexpected-errors.ts'
@@ -63,11 +63,9 @@ export async function move(
   const from = opened.use(await openStores(folders, log, { ...source, servers: 'one' }))
   const reads = opened.use(await serveReads(from, source, log))
   options.onServing(reads.url)
-  if (target.dataFolder !== source.dataFolder) {
-    opened.use(openDataFolder(target.dataFolder))
-    await moveSecretKey(source, target)
-  }
-  const to = await openTarget(moves, target, log, opened)
+  if (target.dataFolder !== source.dataFolder) opened.use(openDataFolder(target.dataFolder))
+  const key = await moveSecretKey(source, target)
+  const to = await openTarget(moves, { ...target, key }, log, opened)
   const records = to.control ?? from.control
   await requireRoomFor(moves, to, records)
   for (const one of moves) await beginMove(records, one)
@@ -128,18 +126,17 @@ async function serveReads(stores: Stores, config: Config, log: Log) {
 
 async function openTarget(
   moves: readonly StoreMove[],
-  target: Config,
+  target: Config & { key: SecretKey },
   log: Log,
   opened: AsyncDisposableStack,
 ): Promise<Target> {
   const isMoved = (store: MovedStore) => moves.some((one) => one.store === store)
-  const secretKey = await openSecretKey(target.dataFolder, target.secretKey)
   return {
     traces: isMoved('trace_db') ? opened.use(await openTraceDb(target, log)) : undefined,
     control: isMoved('control_db')
       ? opened.use(await openControlDb({ ...target, servers: 'one' }, log, () => undefined)).control
       : undefined,
-    blobs: isMoved('blobs') ? opened.use(await openBlobs(target, secretKey, log)) : undefined,
+    blobs: isMoved('blobs') ? opened.use(await openBlobs(target, target.key, log)) : undefined,
   }
 }
 

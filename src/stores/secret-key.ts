@@ -41,13 +41,21 @@ export interface SecretKey {
  * @throws Error for a file that holds no key
  */
 export async function openSecretKey(folder: string, given: string | undefined): Promise<SecretKey> {
+  return (await findSecretKey(folder, given)) ?? createSecretKey(await make(secretKeyFile(folder)))
+}
+
+/** The same, and undefined for a folder that has none. */
+export async function findSecretKey(
+  folder: string,
+  given: string | undefined,
+): Promise<SecretKey | undefined> {
   if (given?.startsWith(OF_FILE))
     return createSecretKey(
       decoded(given.slice(OF_FILE.length), 'The text after secret.key: in HEDDLE_SECRET_KEY'),
     )
   if (given !== undefined) return createSecretKey(Buffer.from(given))
-  const path = secretKeyFile(folder)
-  return createSecretKey((await read(path)) ?? (await make(path)))
+  const material = await read(secretKeyFile(folder))
+  return material && createSecretKey(material)
 }
 
 /** @param material at least 32 bytes that no one can guess */
