@@ -9,6 +9,9 @@ import type { Peers } from '../../stores/control-db/peers.ts'
  */
 const FAILING_MS_MAX = 15 * 60_000
 
+/** The same where neither this server nor the job has had a trainer yet: most often the set-up is wrong, which is to be said soon. */
+const FIRST_FAILING_MS_MAX = 60_000
+
 /**
  * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at the same
  * one before any other has seen it.
@@ -25,22 +28,32 @@ export class PassedOn extends Error {}
 export interface TrainerStarts {
   /** Whether this server leaves jobs to others for now. */
   isPaused(): boolean
-  /** Runs a job, which is told for how long it waits while starts fail. @throws PassedOn; what the job throws */
-  attempt<Result>(baseModel: string, run: (failingMs: number) => Promise<Result>): Promise<Result>
+  /**
+   * Runs a job, which is told for how long it waits while starts fail.
+   * @param of.isBegun whether the job has had an attempt before
+   * @throws PassedOn; what the job throws
+   */
+  attempt<Result>(
+    of: { baseModel: string; isBegun: boolean },
+    run: (failingMs: number) => Promise<Result>,
+  ): Promise<Result>
 }
 
 /** Where there may be other servers, each passes on one job before the next one of the base model waits there. */
 export function createTrainerStarts(peers: Pick<Peers, 'arePossible'>): TrainerStarts {
   let leftToOthersUntil = 0
   const passedOn = new LRUCache<string, true>({ max: BASE_MODELS_MAX })
+  const worked = new LRUCache<string, true>({ max: BASE_MODELS_MAX })
 
   return {
     isPaused: () => performance.now() < leftToOthersUntil,
-    async attempt(baseModel, run) {
+    async attempt({ baseModel, isBegun }, run) {
+      const failingMs = isBegun || worked.has(baseModel) ? FAILING_MS_MAX : FIRST_FAILING_MS_MAX
       const mayPassOn = peers.arePossible && !passedOn.has(baseModel)
       try {
-        const result = await run(mayPassOn ? 0 : FAILING_MS_MAX)
+        const result = await run(mayPassOn ? 0 : failingMs)
         passedOn.delete(baseModel)
+        worked.set(baseModel, true)
         return result
       } catch (error) {
         if (!peers.arePossible || !isUnsent(error)) throw error

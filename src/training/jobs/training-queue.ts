@@ -118,7 +118,8 @@ async function run(
   if (job === undefined) return afterEnd(deps, id)
   log.info({ job: id, model: job.model_id, attempt }, 'training job started')
   signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
-  const step = await deps.starts.attempt(job.base_model, (failingMs) =>
+  const of = { baseModel: job.base_model, isBegun: job.source_checkpoint_id !== null }
+  const step = await deps.starts.attempt(of, (failingMs) =>
     runJob(deps, job, { signal, failingMs, onProgress: progress, fence, write }),
   )
   await files.removeWork(id)
