@@ -7,7 +7,7 @@ export type OnSelect = (id: string, index: number, how: ChooseHow) => void
 export interface AllRows {
   /** How many of them are ticked. */
   share: 'none' | 'some' | 'all'
-  /** Whether there is none to tick, or none is known of yet. */
-  isEmpty: boolean
+  /** Whether there is none to tick, or it is not known yet which. */
+  isDisabled: boolean
   onChoose: () => void
 }

@@ -39,7 +39,7 @@ export function TableHeader({ model, all, sort, onSort, style }: TableHeaderProp
                 aria-label="Choose all rows"
                 title="Choose all rows"
                 checked={all.share === 'all'}
-                disabled={all.isEmpty}
+                disabled={all.isDisabled}
                 // Only a property says that some are.
                 ref={(box) => {
                   if (box !== null) box.indeterminate = all.share === 'some'

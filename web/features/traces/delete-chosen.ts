@@ -8,19 +8,22 @@ interface DeleteOptions {
   /** The list that the calls are chosen from. */
   request: Pick<CallsRequest, 'filter' | 'query'>
   chosen: Chosen
+  /** As many as a person has agreed to. */
+  callsMax: number
   signal: AbortSignal
   onProgress: (deleted: number) => void
 }
 
 /**
  * Deletes chosen calls in portions. @returns how many
- * @throws ApiError when one fails; those before stay deleted
+ * @throws ApiError when one fails, and Error before a portion that would exceed `callsMax`; those before stay deleted
  */
 export async function deleteChosen(project: string, options: DeleteOptions): Promise<number> {
-  const { signal, onProgress, chosen } = options
+  const { signal, onProgress, chosen, callsMax } = options
   let deleted = 0
   for await (const ids of chosen.kind === 'these' ? named(chosen) : matching(project, options)) {
     signal.throwIfAborted()
+    if (deleted + ids.length > callsMax) throw new Error('More calls match by now than were to be deleted')
     await deleteCalls(project, ids)
     deleted += ids.length
     onProgress(deleted)

@@ -41,7 +41,7 @@ export function SelectionBar({ project, traces, chosen, ids }: SelectionBarProps
         {chosen.share === 'all' && count > 1 ? `All ${calls} that match are chosen` : `${calls} chosen`}
       </output>
       {chosen.share !== 'all' && (
-        <Button look="quiet" size="small" onClick={chosen.chooseAll}>
+        <Button look="quiet" size="small" disabled={!chosen.canChooseAll} onClick={chosen.chooseAll}>
           Choose all {traces.rowCount.toLocaleString('en')} that match
         </Button>
       )}
@@ -172,6 +172,7 @@ function useBulkWork(project: string, { traces, chosen, ids }: Omit<SelectionBar
       await deleteChosen(project, {
         request: traces.request,
         chosen: chosen.chosen,
+        callsMax: total,
         signal,
         onProgress: count,
       })

@@ -163,7 +163,7 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, toppe
       openId={search.open}
       selected={chosen}
       onSelect={chosen.onSelect}
-      all={{ share: chosen.share, isEmpty: traces.rowCount === 0, onChoose: chosen.chooseAll }}
+      all={{ share: chosen.share, isDisabled: !chosen.canChooseAll, onChoose: chosen.chooseAll }}
       lines={lines}
       onCellMenu={() => setNeedsPaths(true)}
       cellMenu={(row, column) =>

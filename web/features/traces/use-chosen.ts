@@ -17,6 +17,8 @@ export interface ChosenCalls {
   onSelect: OnSelect
   /** All calls of the list, or none where all are chosen already. */
   chooseAll: () => void
+  /** The list has calls, and those that are shown are those it asks for. */
+  canChooseAll: boolean
   clear: () => void
 }
 
@@ -50,6 +52,7 @@ export function useChosen(project: string, question: string, traces: Traces): Ch
     has: useCallback((id: string) => isChosen(chosen, id), [chosen]),
     onSelect: useCallback<OnSelect>((id, index, how) => latest.current(id, index, how), []),
     chooseAll: () => set(share === 'all' ? NONE_CHOSEN : ALL_CHOSEN),
+    canChooseAll: !traces.isPending && !traces.isStale && traces.rowCount > 0,
     clear: () => set(NONE_CHOSEN),
   }
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import {
   type CallsFilter,
   type CallsRequest,
@@ -26,7 +26,7 @@ type Question = Pick<TracesSearch, 'filter' | 'text' | 'range' | 'calls' | 'sort
 export interface Traces extends PagedRows<CallRow> {
   /** The times that the list covers. */
   span: TimeSpan
-  /** The request of the list, without a page. */
+  /** The request of the rows that are shown, stale ones as well, without a page. */
   request: CallsRequest
   /** The project has no such call at all, whatever the conditions. */
   isEmptyProject: boolean
@@ -70,6 +70,8 @@ export function useTraces(
       readRows(project, { ...selection, ...shown, sort_by, offset, limit }, { columns, lines, signal }),
     refetchMs: (page) => (page?.some(({ status }) => status === 'running') ? LIVE_MS : false),
   })
+  const listed = useRef<CallsRequest>({})
+  if (!rows.isStale) listed.current = { ...selection, sort_by }
   const later = {
     enabled: isLive && !newest.isPending,
     queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -81,13 +83,13 @@ export function useTraces(
     refetchInterval: LIVE_MS,
   })
   // What the list has of later times, by clocks that are ahead, is not new.
-  const listed = useQuery({
+  const ahead = useQuery({
     ...later,
     queryKey: ['calls', project, 'listed', selection, until],
     enabled: later.enabled && to > until,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const listedLater = to > until ? listed.data : 0
+  const listedLater = to > until ? ahead.data : 0
   const showNew = useCallback(
     () => void queries.invalidateQueries({ queryKey: ['calls', project, 'newest'] }),
     [queries, project],
@@ -95,7 +97,7 @@ export function useTraces(
   return {
     ...rows,
     span,
-    request: { ...selection, ...shown, sort_by },
+    request: { ...listed.current, ...shown },
     isEmptyProject: newest.data?.startedAt === null,
     error: newest.error ?? rows.error ?? fresh.error,
     newCount: listedLater === undefined ? 0 : Math.max(0, (fresh.data ?? 0) - listedLater),
