@@ -227,18 +227,23 @@ function Results({ name, summary, metrics, said, runs, search, change }: Results
   )
 }
 
+interface CancelProps {
+  project: string
+  id: string
+}
+
 /** Ends an evaluation; only those that the server runs can be ended here, and it says so of the others. */
-function Cancel({ project, id }: { project: string; id: string }) {
+function Cancel({ project, id }: CancelProps) {
   const queries = useQueryClient()
   const readOnly = useReadOnly(project)
   const cancel = useMutation({
-    mutationFn: () => cancelEvaluation(project, id),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['calls', project] }),
+    mutationFn: (asked: CancelProps) => cancelEvaluation(asked.project, asked.id),
+    onSettled: (_data, _error, asked) => queries.invalidateQueries({ queryKey: ['calls', asked.project] }),
     onError: (error) => notify({ title: error.message }),
   })
   if (readOnly !== undefined) return <span className="text-xs text-muted">{readOnly}</span>
   return (
-    <Button disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+    <Button disabled={cancel.isPending} onClick={() => cancel.mutate({ project, id })}>
       Cancel
     </Button>
   )

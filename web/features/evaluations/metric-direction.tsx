@@ -11,10 +11,9 @@ export function MetricDirection({ project, metric }: { project: string; metric: 
   const queries = useQueryClient()
   const readOnly = useReadOnly(project)
   const { id, isLessBetter } = metric
-  const { queryKey } = directionsQuery(project)
   const turn = useMutation({
-    mutationFn: () => saveDirection(project, id, isLessBetter ? 'more' : 'less'),
-    onSuccess: (directions) => queries.setQueryData(queryKey, directions),
+    mutationFn: (turned: Parameters<typeof saveDirection>) => saveDirection(...turned),
+    onSuccess: (directions, [of]) => queries.setQueryData(directionsQuery(of).queryKey, directions),
     onError: (error) => notify({ title: `Not kept: ${error.message}` }),
   })
   return (
@@ -24,7 +23,7 @@ export function MetricDirection({ project, metric }: { project: string; metric: 
       label={`${isLessBetter ? 'Less' : 'More'} ${id} is better: ${readOnly ?? 'turn round'}`}
       icon={isLessBetter ? <ArrowDown size={12} /> : <ArrowUp size={12} />}
       disabled={turn.isPending || readOnly !== undefined}
-      onClick={() => turn.mutate()}
+      onClick={() => turn.mutate([project, id, isLessBetter ? 'more' : 'less'])}
     />
   )
 }

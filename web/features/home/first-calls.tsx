@@ -23,8 +23,8 @@ export function FirstCalls({ name }: { name: ProjectName }) {
     queryFn: ({ signal }) => newestCalls(project, signal),
   })
   const send = useMutation({
-    mutationFn: () => recordCall(project, testCall()),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['calls', project] }),
+    mutationFn: (to: string) => recordCall(to, testCall()),
+    onSuccess: (_, to) => queries.invalidateQueries({ queryKey: ['calls', to] }),
   })
   return (
     <section aria-labelledby="arrived" className="rounded-lg border border-hair bg-panel">
@@ -33,7 +33,7 @@ export function FirstCalls({ name }: { name: ProjectName }) {
           Arrived in {project}
         </h2>
         {readOnly === undefined ? (
-          <Button onClick={() => send.mutate()} disabled={send.isPending}>
+          <Button onClick={() => send.mutate(project)} disabled={send.isPending}>
             Send a test call
           </Button>
         ) : (

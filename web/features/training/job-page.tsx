@@ -192,9 +192,9 @@ function Cancel({ job, project }: { job: Job; project: string }) {
   const readOnly = useReadOnly(project)
   const queries = useQueryClient()
   const cancel = useMutation({
-    mutationFn: () => cancelJob(job.id),
+    mutationFn: cancelJob,
     onSuccess: (ended) => {
-      queries.setQueryData(jobQuery(job.id).queryKey, ended)
+      queries.setQueryData(jobQuery(ended.id).queryKey, ended)
       notify({ title: 'The job was cancelled' })
     },
     onError: (error) => notify({ title: 'The job could not be cancelled', detail: error.message }),
@@ -216,7 +216,7 @@ function Cancel({ job, project }: { job: Job; project: string }) {
         action="Cancel the job"
         isOpen={isAsked}
         onClose={() => setAsked(false)}
-        onConfirm={() => cancel.mutate()}
+        onConfirm={() => cancel.mutate(job.id)}
       />
     </>
   )

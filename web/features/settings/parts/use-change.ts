@@ -9,20 +9,27 @@ interface ChangeOptions<Result> {
   onDone?: (result: Result) => void
 }
 
+/** A change as it was when it was asked for: what is shown by the time it is sent may be of another team. */
+interface Asked<Result> extends ChangeOptions<Result> {
+  send: () => Promise<Result>
+}
+
 const ACCOUNTS = [['accounts']] as const
 
 /** A change of settings: afterwards what it changes is loaded anew; a refusal is shown with its reason. */
 export function useChange<Input, Result>(
   change: (input: Input) => Promise<Result>,
-  { failed, changes = ACCOUNTS, onDone }: ChangeOptions<Result>,
+  options: ChangeOptions<Result>,
 ) {
   const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: change,
-    onSuccess: async (result) => {
+  // Of a change that waits for the server, the library calls the functions of the latest render.
+  const { mutate, isPending } = useMutation({
+    mutationFn: ({ send }: Asked<Result>) => send(),
+    onSuccess: async (result, { changes = ACCOUNTS, onDone }) => {
       onDone?.(result)
       await Promise.all(changes.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
     },
-    onError: (error) => notify({ title: failed, detail: error.message }),
+    onError: (error, { failed }) => notify({ title: failed, detail: error.message }),
   })
+  return { isPending, mutate: (input: Input) => mutate({ ...options, send: () => change(input) }) }
 }

@@ -24,7 +24,7 @@ export function TestBox({ name, rules }: TestBoxProps) {
   const [sample, setSample] = useState(SAMPLE)
   const [document, setDocument] = useState<DocumentName>('inputs')
   const test = useMutation({
-    mutationFn: () => testRedaction(name, { rules, document, ...sampleIn(sample) }),
+    mutationFn: (tried: Parameters<typeof testRedaction>) => testRedaction(...tried),
   })
   return (
     <section aria-labelledby="try" className="flex flex-col gap-2">
@@ -36,7 +36,7 @@ export function TestBox({ name, rules }: TestBoxProps) {
         className="flex flex-col items-start gap-2"
         onSubmit={(event) => {
           event.preventDefault()
-          test.mutate()
+          test.mutate([name, { rules, document, ...sampleIn(sample) }])
         }}
       >
         <textarea
