@@ -33,11 +33,32 @@ export function feedbackQuery(projectId: string, callId: string) {
   })
 }
 
+/** Feedback to add to a call. */
+export interface Given {
+  type: string
+  payload: { [key: string]: Json }
+}
+
+/**
+ * What gives removed feedback again as it was; undefined where something of it would be lost: its author, or the refs
+ * of scores and annotations.
+ *
+ * @param own the name of the person who gives it
+ */
+export function givenAgain(
+  { feedback_type: type, creator, wb_user_id, payload }: FeedbackItem,
+  own: string | undefined,
+): Given | undefined {
+  const isOwn = own !== undefined && wb_user_id === own && creator === null
+  if (!isOwn || (type !== NOTE && type !== REACTION)) return undefined
+  return { type, payload: JSON.parse(JSON.stringify(payload)) as Given['payload'] }
+}
+
 /** @returns the id for removing it. */
 export async function addFeedback(
   project_id: string,
   callId: string,
-  { type, payload }: { type: string; payload: { [key: string]: Json } },
+  { type, payload }: Given,
 ): Promise<string> {
   const body = { project_id, weave_ref: callRef(project_id, callId), feedback_type: type, payload }
   return (await askJson<{ id: string }>('/feedback/create', { body })).id

@@ -101,7 +101,7 @@ function DetailTabs({ project, name, call, tab, onTab }: DetailTabsProps) {
       label: 'Feedback',
       content: (
         <Padded>
-          <FeedbackTab project={project} id={call.id} />
+          <FeedbackTab key={call.id} project={project} id={call.id} />
         </Padded>
       ),
     },

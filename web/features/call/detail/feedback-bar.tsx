@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { MessageSquarePlus, ThumbsDown, ThumbsUp, X } from 'lucide-react'
+import { MessageSquarePlus, ThumbsDown, ThumbsUp } from 'lucide-react'
 import { Fragment, useState } from 'react'
 import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
 import { useReadOnly } from '../../../api/read-only.ts'
@@ -9,6 +9,7 @@ import { useKeys } from '../../../components/keys.ts'
 import { Badge } from '../../../components/status.tsx'
 import { Time } from '../../../components/time.tsx'
 import { Tooltip } from '../../../components/tooltip.tsx'
+import { RemoveFeedback } from './remove-feedback.tsx'
 import { othersText, type Reaction, useFeedbackChanges, useReactions } from './use-feedback-changes.ts'
 
 const THUMBS = [
@@ -87,7 +88,7 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
       <Notes
         waiting={added.flatMap(({ type, payload }) => (type === NOTE ? [String(payload['note'])] : []))}
         notes={notes}
-        onRemove={readOnly === undefined ? (item) => remove.mutate(item) : undefined}
+        onRemove={readOnly === undefined ? remove.mutate : undefined}
       />
     </section>
   )
@@ -177,12 +178,7 @@ function Notes({ notes, waiting, onRemove }: NotesProps) {
             {item.creator ?? item.wb_user_id} · <Time iso={item.created_at} />
           </span>
           {onRemove !== undefined && (
-            <IconButton
-              label="Remove the note"
-              size="small"
-              icon={<X size={13} />}
-              onClick={() => onRemove(item)}
-            />
+            <RemoveFeedback item={item} label="Remove the note" onRemove={onRemove} />
           )}
         </div>
       ))}

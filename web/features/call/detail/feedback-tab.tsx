@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { X } from 'lucide-react'
 import { Fragment } from 'react'
 import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
 import { useReadOnly } from '../../../api/read-only.ts'
@@ -8,6 +7,7 @@ import { JsonView } from '../../../components/json-view/json-view.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx'
 import { Time } from '../../../components/time.tsx'
 import { Others } from './feedback-bar.tsx'
+import { RemoveFeedback } from './remove-feedback.tsx'
 import { useFeedbackChanges, useReactions } from './use-feedback-changes.ts'
 
 /** Reactions beside the thumbs, which have keys of their own. */
@@ -66,7 +66,7 @@ export function FeedbackTab({ project, id }: { project: string; id: string }) {
             <FeedbackRow
               key={item.id}
               item={item}
-              onRemove={readOnly === undefined ? () => remove.mutate(item) : undefined}
+              onRemove={readOnly === undefined ? remove.mutate : undefined}
             />
           ))}
         </ul>
@@ -75,7 +75,13 @@ export function FeedbackTab({ project, id }: { project: string; id: string }) {
   )
 }
 
-function FeedbackRow({ item, onRemove }: { item: FeedbackItem; onRemove: (() => void) | undefined }) {
+interface FeedbackRowProps {
+  item: FeedbackItem
+  /** Absent for those who only read. */
+  onRemove: ((item: FeedbackItem) => void) | undefined
+}
+
+function FeedbackRow({ item, onRemove }: FeedbackRowProps) {
   const { feedback_type: type, payload } = item
   const name = type.replace(/^wandb\.(runnable|annotation)\./, '').replace(/^wandb\.(\w+)\.1$/, '$1')
   const value = payload['output'] ?? payload['value'] ?? payload
@@ -98,9 +104,7 @@ function FeedbackRow({ item, onRemove }: { item: FeedbackItem; onRemove: (() => 
       <span className="shrink-0 text-xs leading-6 text-muted">
         {item.creator ?? item.wb_user_id} · <Time iso={item.created_at} />
       </span>
-      {onRemove !== undefined && (
-        <IconButton label={`Remove ${name}`} size="small" icon={<X size={13} />} onClick={onRemove} />
-      )}
+      {onRemove !== undefined && <RemoveFeedback item={item} label={`Remove ${name}`} onRemove={onRemove} />}
     </li>
   )
 }

@@ -1,20 +1,21 @@
 import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query'
-import { addFeedback, type FeedbackItem, REACTION, removeFeedback } from '../../../api/feedback.ts'
+import {
+  addFeedback,
+  type FeedbackItem,
+  type Given,
+  givenAgain,
+  REACTION,
+  removeFeedback,
+} from '../../../api/feedback.ts'
 import { useOwnName } from '../../../api/read-only.ts'
-import type { Json } from '../../../api/wire.ts'
 import { notify } from '../../../components/toast.ts'
-
-/** Feedback to add to a call. */
-interface Given {
-  type: string
-  payload: { [key: string]: Json }
-}
 
 type FeedbackChanges = ReturnType<typeof useFeedbackChanges>
 
-/** Adds and removes feedback of a call; what was removed can be brought back. */
+/** Adds and removes feedback of a call; what of the removed can be given again is brought back on request. */
 export function useFeedbackChanges(project: string, id: string) {
   const queries = useQueryClient()
+  const own = useOwnName()
   // What waits is shown beside what is stored, so it waits for the call's own feedback alone.
   const changed = () => {
     void queries.invalidateQueries({ queryKey: ['calls', project, 'list'] })
@@ -34,9 +35,9 @@ export function useFeedbackChanges(project: string, id: string) {
     mutationFn: (item: FeedbackItem) => removeFeedback(project, item.id),
     onSettled: changed,
     onError,
-    onSuccess: (_, { feedback_type, payload }) => {
-      const given = { type: feedback_type, payload: JSON.parse(JSON.stringify(payload)) as Given['payload'] }
-      notify({ title: 'Feedback removed', undo: () => add.mutate(given) })
+    onSuccess: (_, item) => {
+      const given = givenAgain(item, own)
+      notify({ title: 'Feedback removed', ...(given !== undefined && { undo: () => add.mutate(given) }) })
     },
   })
   const added = useMutationState({
