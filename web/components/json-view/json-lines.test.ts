@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../api/wire.ts'
-import { idOf, jsonLines, pathText, preview } from './json-lines.ts'
+import { idOf, jsonLines, pathText, preview, TEXT_LINES_MAX } from './json-lines.ts'
 import { findInJson } from './json-search.ts'
 
 const VALUE: Json = {
@@ -34,6 +34,15 @@ describe('jsonLines', () => {
         .filter(({ kind }) => kind === 'textLine')
         .map(({ text }) => text),
     ).toEqual(['one', 'two'])
+  })
+
+  it.each([
+    ['lines', '\n'.repeat(TEXT_LINES_MAX * 3)],
+    ['words', 'word '.repeat(TEXT_LINES_MAX * 25)],
+  ])('ends after so many lines of a text of more %s, and says so', (_, text) => {
+    const lines = jsonLines(text, () => true)
+    expect(lines).toHaveLength(1 + TEXT_LINES_MAX + 1)
+    expect(lines.at(-1)?.text).toMatch(/^… more/)
   })
 
   it('is the same as a recursive walk for a deep value', () => {

@@ -20,6 +20,8 @@ export interface JsonLine {
 export const TEXT_CHARS = 200
 /** Lines of a long text are cut here, so that each fits its row. */
 const LINE_CHARS = 110
+/** Of one text; more would exhaust the memory of the browser, and the heights that it can scroll to. */
+export const TEXT_LINES_MAX = 100_000
 const PREVIEW_CHARS = 90
 /** What lies deeper is only hinted at. */
 const PREVIEW_DEPTH = 4
@@ -33,7 +35,7 @@ export function jsonLines(root: Json, isOpen: (id: string, depth: number) => boo
     const line = lineOf(value, path, isOpen)
     lines.push(line)
     if (!line.isOpen) continue
-    if (line.kind === 'longText') lines.push(...textLines(value as string, line))
+    if (line.kind === 'longText') for (const piece of textLines(value as string, line)) lines.push(piece)
     else
       for (const [name, child] of childrenOf(value).toReversed())
         stack.push({ value: child, path: [...path, name] })
@@ -130,7 +132,11 @@ function firstChildren(value: { [key: string]: Json | undefined } | Json[]): [st
 }
 
 function textLines(text: string, parent: JsonLine): JsonLine[] {
-  const cut = text.split('\n').flatMap((line) => (line.length <= LINE_CHARS ? [line] : piecesOf(line)))
+  const cut = text
+    .split('\n', TEXT_LINES_MAX + 1)
+    .flatMap((line) => (line.length <= LINE_CHARS ? [line] : piecesOf(line)))
+  if (cut.length > TEXT_LINES_MAX)
+    cut.splice(TEXT_LINES_MAX, cut.length, '… more: a copy has all of the text')
   return cut.map((piece, index) => ({
     ...parent,
     id: `${parent.id}:${index}`,
