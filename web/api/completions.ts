@@ -1,12 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { askJson, textLines } from './client.ts'
+import type { ToolCall } from './tool-call.ts'
 import type { Json } from './wire.ts'
-
-export interface ToolCall {
-  id?: string
-  type?: string
-  function: { name: string; arguments: string }
-}
 
 export interface ChatMessage {
   role: string

@@ -1,3 +1,4 @@
+import { toolCallOf } from '../api/tool-call.ts'
 import { classNames } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
 
@@ -7,7 +8,8 @@ export interface ShownMessage {
   content?: unknown
   name?: string
   tool_call_id?: string
-  tool_calls?: { id?: string; function?: { name?: string; arguments?: string } }[]
+  /** As a client recorded them. */
+  tool_calls?: unknown
   reasoning?: string | null
 }
 
@@ -60,16 +62,25 @@ function ChatMessageView({ message }: { message: ShownMessage }) {
         </details>
       )}
       {text !== '' && <p className="whitespace-pre-wrap text-normal wrap-anywhere">{text}</p>}
-      {(message.tool_calls ?? []).map((call, index) => (
+      {callTexts(message.tool_calls).map((text, index) => (
         <pre
-          key={call.id ?? index}
+          // biome-ignore lint/suspicious/noArrayIndexKey: a call is its place in the message
+          key={index}
           className="mt-1 rounded-sm bg-panel px-2 py-1 font-mono text-xs whitespace-pre-wrap wrap-anywhere"
         >
-          {call.function?.name}({call.function?.arguments})
+          {text}
         </pre>
       ))}
     </article>
   )
+}
+
+function callTexts(recorded: unknown): string[] {
+  if (!Array.isArray(recorded)) return []
+  return recorded.map((one: unknown) => {
+    const call = toolCallOf(one)
+    return call === undefined ? JSON.stringify(one) : `${call.function.name}(${call.function.arguments})`
+  })
 }
 
 function contentText(content: unknown): string {
@@ -77,6 +88,6 @@ function contentText(content: unknown): string {
   if (content == null) return ''
   if (!Array.isArray(content)) return JSON.stringify(content)
   return content
-    .map((part: { type?: string; text?: string }) => part.text ?? `[${part.type ?? 'part'}]`)
+    .map((part: { type?: string; text?: string } | null) => part?.text ?? `[${part?.type ?? 'part'}]`)
     .join('\n')
 }

@@ -36,6 +36,21 @@ describe('replayOf', () => {
     expect(replay?.lost).toEqual(['self', 'image_url in message 3'])
   })
 
+  it('takes over tool calls as clients record them, and says which it cannot', () => {
+    const tool_calls = [
+      { function: { name: 'add', arguments: { a: 1 } } },
+      { name: 'now', args: {} },
+      { id: 'x' },
+    ]
+    const messages = [USER, { role: 'assistant', content: null, tool_calls }]
+    const replay = replayOf({ id: 'c1', inputs: { messages }, output: null, attributes: {} })
+    expect(replay?.messages[1]?.tool_calls).toEqual([
+      { type: 'function', function: { name: 'add', arguments: '{"a":1}' } },
+      { type: 'function', function: { name: 'now', arguments: '{}' } },
+    ])
+    expect(replay?.lost).toEqual(['a tool call in message 2'])
+  })
+
   it('knows the step of a trajectory', () => {
     const trajectory = { model: 'sums', initial_policy_version: 4 }
     const replay = replayOf(

@@ -1,6 +1,6 @@
 import type { Call } from '../../api/calls.ts'
-import type { ToolCall } from '../../api/completions.ts'
 import type { ProjectName } from '../../api/project.ts'
+import { type ToolCall, toolCallOf } from '../../api/tool-call.ts'
 import type { Json } from '../../api/wire.ts'
 import { PARAMETERS, writtenOf } from './parameters.ts'
 import type { Message } from './session.ts'
@@ -91,17 +91,26 @@ function messageOf(message: Json, index: number, lost: string[]): Message[] {
     lost.push(`message ${index + 1} of role ${String(message['role'])}`)
     return []
   }
-  const { tool_calls, tool_call_id, reasoning } = message
+  const { tool_call_id, reasoning } = message
+  const tool_calls = toolCallsOf(message['tool_calls'], index, lost)
   return [
     {
       role,
       content: textOf(message['content'], index, lost),
       ...(typeof reasoning === 'string' && { reasoning }),
-      // Wire: as the chat API gives them.
-      ...(Array.isArray(tool_calls) && { tool_calls: tool_calls as unknown as ToolCall[] }),
+      ...(tool_calls.length > 0 && { tool_calls }),
       ...(typeof tool_call_id === 'string' && { tool_call_id }),
     },
   ]
+}
+
+function toolCallsOf(recorded: Json | undefined, index: number, lost: string[]): ToolCall[] {
+  if (!Array.isArray(recorded)) return []
+  return recorded.flatMap((one) => {
+    const call = toolCallOf(one)
+    if (call === undefined) lost.push(`a tool call in message ${index + 1}`)
+    return call ?? []
+  })
 }
 
 function textOf(content: Json | undefined, index: number, lost: string[]): string {

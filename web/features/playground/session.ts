@@ -1,5 +1,6 @@
 import { z } from 'zod/mini'
-import type { TokenLogprob, ToolCall, Usage } from '../../api/completions.ts'
+import type { TokenLogprob, Usage } from '../../api/completions.ts'
+import { toolCallOf } from '../../api/tool-call.ts'
 import { recall, remember } from '../../components/remembered.ts'
 import { NO_SETTINGS, Settings } from './settings.ts'
 
@@ -16,11 +17,16 @@ const Answer = z.object({
 })
 export type Answer = z.infer<typeof Answer>
 
+const ToolCalls = z.pipe(
+  z.array(z.unknown()),
+  z.transform((calls) => calls.flatMap((one) => toolCallOf(one) ?? [])),
+)
+
 const Message = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool', 'developer']),
   content: z.string(),
   reasoning: z.optional(z.string()),
-  tool_calls: z.optional(z.custom<ToolCall[]>()),
+  tool_calls: z.optional(ToolCalls),
   tool_call_id: z.optional(z.string()),
   /** Of what a model said here. */
   answer: z.optional(Answer),
