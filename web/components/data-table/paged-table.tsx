@@ -1,8 +1,9 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useCallback } from 'react'
+import type { ReactNode } from 'react'
 import { ErrorState, StaleBanner } from '../states.tsx'
 import type { TableColumn } from './column.ts'
 import { DataTable } from './data-table.tsx'
+import { useNextPage } from './next-page.ts'
 
 interface PagedTableProps<Row> {
   label: string
@@ -25,20 +26,15 @@ const SKELETON_ROWS = 8
 /** A long list whose further pages are loaded when its end comes into view. */
 export function PagedTable<Row extends { id: string }>(props: PagedTableProps<Row>) {
   const { what, empty, query, ...table } = props
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { data, error, hasNextPage } = query
   const loaded = data?.length ?? 0
-  const onRange = useCallback(
-    (_first: number, last: number) => {
-      if (hasNextPage && !isFetchingNextPage && last >= loaded - 1) void fetchNextPage()
-    },
-    [hasNextPage, isFetchingNextPage, fetchNextPage, loaded],
-  )
+  const { onRange, retry } = useNextPage(query, loaded - 1)
   if (data === undefined && error !== null)
-    return <ErrorState title={`${what} could not be loaded`} error={error} onRetry={() => void refetch()} />
+    return <ErrorState title={`${what} could not be loaded`} error={error} onRetry={retry} />
   if (data?.length === 0) return empty
   return (
     <>
-      {error !== null && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      {error !== null && <StaleBanner error={error} onRetry={retry} />}
       <DataTable
         rowCount={data === undefined ? SKELETON_ROWS : loaded + (hasNextPage ? 1 : 0)}
         rowAt={(index) => data?.[index]}

@@ -7,12 +7,13 @@ import { LIVE_MS } from '../../api/query-client.ts'
 import { readThreads, type Thread } from '../../api/threads.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { useNextPage } from '../../components/data-table/next-page.ts'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount, formatDuration } from '../../components/format.ts'
 import { useIsNarrow } from '../../components/media.ts'
 import { Page } from '../../components/page.tsx'
 import { SplitPane } from '../../components/split-pane.tsx'
-import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
+import { CodeBlock, EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { ThreadView } from './thread-view.tsx'
 
@@ -88,44 +89,45 @@ function ThreadList({
   openId: string
   onOpen: (id: string) => void
 }) {
-  const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } =
-    useInfiniteQuery({
-      queryKey: ['threads', project, 'list'],
-      initialPageParam: 0,
-      refetchInterval: LIVE_MS,
-      queryFn: ({ pageParam, signal }) =>
-        readThreads(project, { limit: PAGE_THREADS, offset: pageParam }, { signal }),
-      getNextPageParam: (last, pages) =>
-        last.length < PAGE_THREADS ? undefined : pages.length * PAGE_THREADS,
-    })
-  if (error !== null && data === undefined)
-    return <ErrorState title="Threads could not be loaded" error={error} onRetry={() => void refetch()} />
+  const query = useInfiniteQuery({
+    queryKey: ['threads', project, 'list'],
+    initialPageParam: 0,
+    refetchInterval: LIVE_MS,
+    queryFn: ({ pageParam, signal }) =>
+      readThreads(project, { limit: PAGE_THREADS, offset: pageParam }, { signal }),
+    getNextPageParam: (last, pages) => (last.length < PAGE_THREADS ? undefined : pages.length * PAGE_THREADS),
+  })
+  const { data, error, isPending } = query
   const rows = data?.pages.flat() ?? []
+  const { onRange, retry } = useNextPage(query, rows.length - PAGE_THREADS / 4)
+  if (error !== null && data === undefined)
+    return <ErrorState title="Threads could not be loaded" error={error} onRetry={retry} />
   if (!isPending && rows.length === 0) return <NoThreads />
   return (
-    <DataTable
-      label="Threads"
-      memory={`threads.${project}`}
-      columns={COLUMNS}
-      rowCount={isPending ? SKELETON_ROWS : rows.length}
-      rowAt={(index) => rows[index]}
-      rowId={(row) => row.thread_id}
-      openId={openId}
-      onOpen={(row) => onOpen(row.thread_id)}
-      {...(openId !== '' && { onActive: (row: Thread) => onOpen(row.thread_id) })}
-      onRange={(_, last) => {
-        if (hasNextPage && !isFetchingNextPage && last > rows.length - PAGE_THREADS / 4) void fetchNextPage()
-      }}
-      narrow={(row) => (
-        <>
-          <span className="block truncate text-strong">{row.thread_id}</span>
-          <span className="tabular block truncate text-xs text-muted">
-            <Time iso={row.last_updated} /> · {formatCount(row.turn_count)}{' '}
-            {row.turn_count === 1 ? 'turn' : 'turns'} · {formatDuration(row.p50_turn_duration_ms)}
-          </span>
-        </>
-      )}
-    />
+    <>
+      {error !== null && <StaleBanner error={error} onRetry={retry} />}
+      <DataTable
+        label="Threads"
+        memory={`threads.${project}`}
+        columns={COLUMNS}
+        rowCount={isPending ? SKELETON_ROWS : rows.length}
+        rowAt={(index) => rows[index]}
+        rowId={(row) => row.thread_id}
+        openId={openId}
+        onOpen={(row) => onOpen(row.thread_id)}
+        {...(openId !== '' && { onActive: (row: Thread) => onOpen(row.thread_id) })}
+        onRange={onRange}
+        narrow={(row) => (
+          <>
+            <span className="block truncate text-strong">{row.thread_id}</span>
+            <span className="tabular block truncate text-xs text-muted">
+              <Time iso={row.last_updated} /> · {formatCount(row.turn_count)}{' '}
+              {row.turn_count === 1 ? 'turn' : 'turns'} · {formatDuration(row.p50_turn_duration_ms)}
+            </span>
+          </>
+        )}
+      />
+    </>
   )
 }
 
