@@ -3,6 +3,7 @@ import type { Json } from '../../../api/wire.ts'
 import { Button } from '../../../components/button.tsx'
 import { MessageView } from './message-view.tsx'
 import type { Message } from './messages.ts'
+import { pairResults } from './pairing.ts'
 
 interface ConversationProps {
   messages: readonly Message[]
@@ -20,14 +21,10 @@ const SHOWN_LAST = 8
 /** The messages, with tool calls beside their results. */
 export function Conversation({ messages, answerAt, media }: ConversationProps) {
   const [isWhole, setWhole] = useState(false)
-  const { results, answered } = useMemo(() => pairResults(messages), [messages])
+  const { results, paired } = useMemo(() => pairResults(messages), [messages])
   const shown = messages
     .map((message, index) => ({ message, index }))
-    .filter(
-      ({ message }) =>
-        !message.parts.every((part) => part.kind === 'result' && answered.has(part.id)) ||
-        message.parts.length === 0,
-    )
+    .filter(({ message }) => !message.parts.every((part) => paired.has(part)) || message.parts.length === 0)
   const isFolded = !isWhole && shown.length > SHOWN_WHOLE
   const first = isFolded ? shown.slice(0, SHOWN_FIRST) : shown
   const last = isFolded ? shown.slice(-SHOWN_LAST) : []
@@ -58,16 +55,4 @@ export function Conversation({ messages, answerAt, media }: ConversationProps) {
       {last.map(item)}
     </ol>
   )
-}
-
-/** Results by the id of their call, and the ids of those whose call is in the conversation. */
-function pairResults(messages: readonly Message[]) {
-  const results = new Map<string, Json>()
-  const calls = new Set<string>()
-  for (const { parts } of messages)
-    for (const part of parts) {
-      if (part.kind === 'result') results.set(part.id, part.value)
-      if (part.kind === 'call') calls.add(part.id)
-    }
-  return { results, answered: new Set([...results.keys()].filter((id) => calls.has(id))) }
 }

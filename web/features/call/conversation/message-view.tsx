@@ -7,6 +7,7 @@ import { CopyButton } from '../../../components/copy-button.tsx'
 import { JsonView } from '../../../components/json-view/json-view.tsx'
 import { Markdown } from '../../../components/markdown.tsx'
 import { type Message, type Part, parsed } from './messages.ts'
+import type { Pairing } from './pairing.ts'
 
 const EDGES: Record<string, string> = {
   assistant: 'border-kind-llm',
@@ -21,7 +22,8 @@ const FOLDED_CHARS = 1500
 
 interface MessageProps {
   message: Message
-  results: ReadonlyMap<string, Json>
+  /** Of tool calls, by the part of the call. */
+  results: Pairing['results']
   media: (value: Json) => ReactNode
 }
 
@@ -79,7 +81,7 @@ function PartView({
       </details>
     )
   if (part.kind === 'media') return media(part.value)
-  if (part.kind === 'call') return <ToolCall part={part} result={results.get(part.id)} />
+  if (part.kind === 'call') return <ToolCall part={part} result={results.get(part)} />
   return <Value label={part.kind === 'result' ? `Result ${part.id}`.trim() : 'Part'} value={part.value} />
 }
 

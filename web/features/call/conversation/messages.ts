@@ -177,8 +177,8 @@ function partOf(part: Fields): Part {
     return { kind: 'media', value: part }
   if (part['function_call'] !== undefined) return callPart(objectOf(part['function_call']))
   if (part['function_response'] !== undefined) {
-    const { name, response } = objectOf(part['function_response'])
-    return { kind: 'result', id: textOf(name), value: response ?? null }
+    const { id, name, response } = objectOf(part['function_response'])
+    return { kind: 'result', id: textOf(id ?? name), value: response ?? null }
   }
   const text = part['text'] ?? part['content'] ?? part['refusal']
   return typeof text === 'string' ? { kind: 'text', text } : { kind: 'value', value: part }

@@ -19,11 +19,16 @@ export function pairResults(messages: readonly Message[]): Pairing {
   const paired = new Set<Part>()
   for (const part of messages.flatMap(({ parts }) => parts)) {
     if (part.kind === 'call')
-      for (const key of new Set([part.id, part.name])) open.set(key, [...(open.get(key) ?? []), part])
+      for (const key of new Set([part.id, part.name])) {
+        const queue = open.get(key)
+        if (queue === undefined) open.set(key, [part])
+        else queue.push(part)
+      }
     if (part.kind !== 'result') continue
-    const waiting = (open.get(part.id) ?? []).filter((call) => !results.has(call))
-    const [call] = waiting
-    open.set(part.id, waiting.slice(1))
+    const queue = open.get(part.id)
+    let call = queue?.shift()
+    // It stands under its id and its name, and may have its result by the other.
+    while (call !== undefined && results.has(call)) call = queue?.shift()
     if (call === undefined) continue
     results.set(call, part.value)
     paired.add(part)
