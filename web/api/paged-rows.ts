@@ -14,6 +14,8 @@ interface PagedOptions<Row> {
   page: (range: { offset: number; limit: number }, options: { signal: AbortSignal }) => Promise<Row[]>
   /** Milliseconds after which a page is requested again, for rows that may still change; false for never. */
   refetchMs?: (rows: readonly Row[] | undefined) => number | false
+  /** The same for the count, of a list that may still grow; false where absent. */
+  countRefetchMs?: number | false
   isEnabled?: boolean
 }
 
@@ -37,6 +39,7 @@ export function usePagedRows<Row>(options: PagedOptions<Row>): PagedRows<Row> {
     queryKey: [...queryKey, 'count'],
     queryFn: ({ signal }) => options.count({ signal }),
     enabled: isEnabled,
+    refetchInterval: options.countRefetchMs ?? false,
     placeholderData: keepPreviousData,
   })
   const end = total.data === undefined ? pages.last : Math.ceil(total.data / pageSize) - 1

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { askResults, type ResultsRequest } from '../../api/evaluations.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
+import { LIVE_MS } from '../../api/query-client.ts'
 import { BoxStrip } from '../../components/box-strip.tsx'
 import { formatCount } from '../../components/format.ts'
 import { ScatterPlot } from '../../components/scatter-plot.tsx'
@@ -35,17 +36,21 @@ interface CompareChartsProps {
   name: ProjectName
   metrics: readonly Metric[]
   runs: readonly string[]
+  /** One of the runs has not ended. */
+  isRunning: boolean
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** How the scores of each run lie, and row by row how one number goes with another. */
-export function CompareCharts({ name, metrics, runs, search, change }: CompareChartsProps) {
+export function CompareCharts({ name, metrics, runs, isRunning, search, change }: CompareChartsProps) {
   const project = projectId(name)
   const request = resultsRequest(runs, search, metrics)
   const { data, error, refetch } = useQuery({
-    queryKey: ['calls', project, 'chart rows', request],
+    queryKey: ['calls', project, 'chart rows', request, isRunning],
     placeholderData: keepPreviousData,
+    // A dot is opened by its place, which it keeps while a person reads its row.
+    refetchInterval: isRunning && search.open < 0 ? LIVE_MS : false,
     queryFn: ({ signal }) => firstRows(project, request, signal),
   })
   if (error !== null && data === undefined)

@@ -43,7 +43,8 @@ export function ComparePage() {
   })
   const isRunning = isAnyRunning(calls)
   const { data, error, refetch } = useQuery({
-    queryKey: ['calls', project, 'results', runs, search.shared],
+    // All is read once more when the runs have ended.
+    queryKey: ['calls', project, 'results', runs, search.shared, isRunning],
     enabled: runs.length > 0,
     placeholderData: keepPreviousData,
     refetchInterval: isRunning ? LIVE_MS : false,
@@ -109,6 +110,7 @@ export function ComparePage() {
           metrics={metrics}
           said={clientSummaries(calls)}
           runs={runs}
+          isRunning={isRunning}
           search={search}
           change={change}
         />
@@ -163,12 +165,14 @@ interface ResultsProps {
   metrics: readonly Metric[] | undefined
   said: ClientSummaries
   runs: readonly string[]
+  isRunning: boolean
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** Summaries of the runs, and their rows in a list or in charts. */
-function Results({ name, summary, metrics, said, runs, search, change }: ResultsProps) {
+function Results({ name, summary, metrics, said, runs, isRunning, search, change }: ResultsProps) {
+  const shown = { name, runs, isRunning, search, change }
   return (
     <>
       {summary === undefined || metrics === undefined ? (
@@ -197,17 +201,14 @@ function Results({ name, summary, metrics, said, runs, search, change }: Results
             label: 'Rows',
             content: (
               <div className="flex h-full flex-col">
-                <CompareRows name={name} metrics={metrics} runs={runs} search={search} change={change} />
+                <CompareRows {...shown} metrics={metrics} />
               </div>
             ),
           },
           {
             value: 'charts',
             label: 'Charts',
-            content:
-              metrics === undefined ? null : (
-                <CompareCharts name={name} metrics={metrics} runs={runs} search={search} change={change} />
-              ),
+            content: metrics === undefined ? null : <CompareCharts {...shown} metrics={metrics} />,
           },
         ]}
       />
@@ -215,6 +216,7 @@ function Results({ name, summary, metrics, said, runs, search, change }: Results
         <ResultPeek
           name={name}
           runs={runs}
+          isRunning={isRunning}
           index={search.open}
           request={resultsRequest(runs, search, metrics)}
           onClose={() => change({ open: -1 })}

@@ -2,6 +2,7 @@ import { useCallback, useMemo } from 'react'
 import { askResults } from '../../api/evaluations.ts'
 import { usePagedRows } from '../../api/paged-rows.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
+import { LIVE_MS } from '../../api/query-client.ts'
 import type { Sort, TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatDelta, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
@@ -23,17 +24,23 @@ interface CompareRowsProps {
   /** Undefined until they are known: the order of the rows depends on them. */
   metrics: readonly Metric[] | undefined
   runs: readonly string[]
+  /** One of the runs has not ended. */
+  isRunning: boolean
   search: CompareSearch
   change: ChangeCompare
 }
 
 /** Each run's result for each row; sorted, the rows of interest come first. */
-export function CompareRows({ name, metrics = NONE, runs, search, change }: CompareRowsProps) {
+export function CompareRows({ name, metrics = NONE, runs, isRunning, search, change }: CompareRowsProps) {
   const project = projectId(name)
   const asked = resultsRequest(runs, search, metrics)
+  // Rows keep their places while a person reads one.
+  const refetchMs = isRunning && search.open < 0 ? LIVE_MS : false
   const rows = usePagedRows<CompareRow>({
-    queryKey: ['calls', project, 'result rows', asked],
+    queryKey: ['calls', project, 'result rows', asked, isRunning],
     pageSize: PAGE_ROWS,
+    countRefetchMs: refetchMs,
+    refetchMs: () => refetchMs,
     isEnabled: metrics !== NONE,
     count: async ({ signal }) => (await askResults(project, { ...asked, limit: 1 }, signal)).total_rows,
     page: async (range, { signal }) =>

@@ -13,6 +13,8 @@ import { RunLetter } from './run-letter.tsx'
 interface ResultPeekProps {
   name: ProjectName
   runs: readonly string[]
+  /** One of the runs has not ended. */
+  isRunning: boolean
   /** Its place in the list. */
   index: number
   /** What the list asks for. */
@@ -23,10 +25,10 @@ interface ResultPeekProps {
 }
 
 /** One row in full: its input, each run's output, and the scores. */
-export function ResultPeek({ name, runs, index, request, onClose, onMove }: ResultPeekProps) {
+export function ResultPeek({ name, runs, isRunning, index, request, onClose, onMove }: ResultPeekProps) {
   const project = projectId(name)
   const { data, error, refetch } = useQuery({
-    queryKey: ['calls', project, 'result row', request, index],
+    queryKey: ['calls', project, 'result row', request, index, isRunning],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const one = { limit: 1, offset: index }
