@@ -39,7 +39,7 @@ export function messagesIn(value: unknown): Message[] | undefined {
   for (const one of value) {
     const read = messagesOf(one)
     if (read === undefined) return undefined
-    messages.push(...read)
+    for (const message of read) messages.push(message)
   }
   return messages
 }

@@ -56,6 +56,28 @@ test('calls are chosen one by one, as a range and all at once, exported and dele
   await expect(title(page)).toContainText(/^Traces2\d calls/)
 })
 
+test('all calls are chosen of a list that has loaded, not of one whose calls are still those before', async ({
+  page,
+  server,
+  project,
+}) => {
+  await loadCalls(server.url, project, { count: 20 })
+  await page.goto(`/${project}/traces`)
+  await expect(title(page)).toContainText('20 calls')
+  const all = page.getByRole('checkbox', { name: 'Choose all rows' })
+  await expect(all).toBeEnabled()
+  const counting = Promise.withResolvers<void>()
+  await page.route('**/calls/query_stats', async (route) => {
+    await counting.promise
+    await route.fallback()
+  })
+  await page.getByRole('combobox', { name: 'Search calls' }).fill('status:success')
+  await page.keyboard.press('Enter')
+  await expect(all).toBeDisabled()
+  counting.resolve()
+  await expect(all).toBeEnabled()
+})
+
 test('deleting tells how far it is, can be stopped, and says when it fails', async ({
   page,
   server,

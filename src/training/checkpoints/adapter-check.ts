@@ -61,7 +61,8 @@ export async function checkAdapter(
 ): Promise<void> {
   const config = AdapterConfig.safeParse(parsed(await given.config()))
   if (!config.success) throw invalidRequest('adapter_config.json does not describe a LoRA adapter')
-  const rank = Math.max(config.data.r, ...Object.values(config.data.rank_pattern ?? {}))
+  const ranks = Object.values(config.data.rank_pattern ?? {})
+  const rank = ranks.reduce((highest, one) => Math.max(highest, one), config.data.r)
   if (rank > options.rankMax) {
     throw invalidRequest(
       `The adapter has rank ${rank}, more than the ${options.rankMax} allowed here; HEDDLE_LORA_RANK_MAX raises it`,
