@@ -107,6 +107,20 @@ test('new calls come by themselves at the top, and are counted while one looks a
   await expect(title).toContainText('210 calls')
 })
 
+test('calls that arrive when they have ended come by themselves, among those that started later', async ({
+  page,
+  server,
+  project,
+}) => {
+  await page.goto(`/${project}/traces`)
+  await expect(page.getByRole('heading', { name: 'No calls yet' })).toBeVisible()
+  await loadCalls(server.url, project, { count: 20, spanMs: 1000 })
+  const title = page.getByRole('heading', { name: /^Traces/ })
+  await expect(title).toContainText('20 calls')
+  await loadCalls(server.url, project, { count: 3, now: Date.now() - 600_000, spanMs: 1000, first: 100 })
+  await expect(title).toContainText('23 calls')
+})
+
 test('a call by a clock that is far ahead hides no others, and new ones still come', async ({
   page,
   server,

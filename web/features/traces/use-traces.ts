@@ -13,6 +13,7 @@ import { serverNow } from '../../api/server-clock.ts'
 import { type CallRow, rowOf, shortText } from './call-row.ts'
 import { columnOf, neededFor, pathsOf } from './columns.tsx'
 import { operationOf, textOperation } from './conditions.ts'
+import { type Counted, counted, NOT_COUNTED, newSince, pauseMs } from './new-calls.ts'
 import { SORT_DEFAULT, type TracesSearch } from './search.ts'
 import { type TimeSpan, timeSpan } from './time-range.ts'
 
@@ -37,7 +38,8 @@ export interface Traces extends PagedRows<CallRow> {
 
 /**
  * The calls of a project for the table. The list ends at the time of its first request, so that rows keep their places
- * while others arrive; those are counted, and shown on `showNew`.
+ * while others arrive; those are counted, and shown on `showNew`. Many arrive only when they have ended, with an earlier
+ * start: new is what the list would have more by now, wherever it stands.
  */
 export function useTraces(
   project: string,
@@ -62,7 +64,7 @@ export function useTraces(
   const sort_by = sortBy(search.sort)
   const shown = neededFor(columns)
   const rows = usePagedRows<CallRow>({
-    queryKey: ['calls', project, 'list', selection, sort_by, columns, lines],
+    queryKey: ['calls', project, 'list', selection, isLive && until, sort_by, columns, lines],
     pageSize: PAGE_CALLS,
     isEnabled: !newest.isPending,
     count: ({ signal }) => countCalls(project, selection, { signal }),
@@ -72,24 +74,24 @@ export function useTraces(
   })
   const listed = useRef<CallsRequest>({})
   if (!rows.isStale) listed.current = { ...selection, sort_by }
-  const later = {
-    enabled: isLive && !newest.isPending,
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
-      countCalls(project, selectionOf(search, { from: until, to: Number.POSITIVE_INFINITY }), { signal }),
-  }
+  const isEmptyProject = newest.data?.startedAt === null
+  // The first call of a project may be of any time.
+  const from = isEmptyProject ? undefined : span.from
+  const freshKey = ['calls', project, 'fresh', selection, until]
   const fresh = useQuery({
-    ...later,
-    queryKey: ['calls', project, 'fresh', selection, until],
-    refetchInterval: LIVE_MS,
+    queryKey: freshKey,
+    enabled: isLive && !newest.isPending,
+    // The list has just been counted itself.
+    initialData: NOT_COUNTED,
+    refetchInterval: ({ state }) => pauseMs(state.data),
+    queryFn: async ({ signal }) => {
+      const askedAt = performance.now()
+      const count = await countCalls(project, selectionOf(search, { from, to: undefined }), { signal })
+      const tookMs = performance.now() - askedAt
+      return counted({ count, tookMs }, queries.getQueryData<Counted>(freshKey))
+    },
+    select: (now) => newSince(now, rows.rowCount),
   })
-  // What the list has of later times, by clocks that are ahead, is not new.
-  const ahead = useQuery({
-    ...later,
-    queryKey: ['calls', project, 'listed', selection, until],
-    enabled: later.enabled && to > until,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  const listedLater = to > until ? ahead.data : 0
   const showNew = useCallback(
     () => void queries.invalidateQueries({ queryKey: ['calls', project, 'newest'] }),
     [queries, project],
@@ -98,9 +100,9 @@ export function useTraces(
     ...rows,
     span,
     request: { ...listed.current, ...shown },
-    isEmptyProject: newest.data?.startedAt === null,
+    isEmptyProject,
     error: newest.error ?? rows.error ?? fresh.error,
-    newCount: listedLater === undefined ? 0 : Math.max(0, (fresh.data ?? 0) - listedLater),
+    newCount: rows.isPending || rows.isStale ? 0 : fresh.data,
     showNew,
   }
 }
@@ -116,20 +118,20 @@ export function filterOf({ calls }: Pick<TracesSearch, 'calls'>): CallsFilter {
   return calls === 'roots' ? { trace_roots_only: true } : {}
 }
 
+/** The calls that match, started in a span that may be open at either end. */
 export function selectionOf(
   search: Pick<TracesSearch, 'filter' | 'text' | 'calls'>,
-  span: Pick<TimeSpan, 'from' | 'to'>,
+  { from, to }: Pick<TimeSpan, 'from'> & { to: number | undefined },
 ): Pick<CallsRequest, 'filter' | 'query'> {
-  const operations = operationsOf(search)
   const started = { $getField: 'started_at' }
-  // A list that begins where another ended must not hold its last call again.
-  const isAfter = span.to === Number.POSITIVE_INFINITY
-  if (span.from !== undefined) {
-    const from = { $literal: new Date(span.from).toISOString() }
-    operations.push(isAfter ? { $gt: [started, from] } : { $gte: [started, from] })
+  const literal = (ms: number) => ({ $literal: new Date(ms).toISOString() })
+  const operations = operationsOf(search)
+  if (from !== undefined) operations.push({ $gte: [started, literal(from)] })
+  if (to !== undefined) operations.push({ $lte: [started, literal(to)] })
+  return {
+    filter: filterOf(search),
+    query: operations.length === 0 ? undefined : { $expr: { $and: operations } },
   }
-  if (!isAfter) operations.push({ $lte: [started, { $literal: new Date(span.to).toISOString() }] })
-  return { filter: filterOf(search), query: { $expr: { $and: operations } } }
 }
 
 /** Chips and search without the time range. */
