@@ -30,6 +30,12 @@ describe('flags for vLLM', () => {
     expect(parseVllmFlags(text)).toEqual({ problem: expect.stringContaining('is set by Heddle') })
   })
 
+  it('may name the hosts of media', () => {
+    expect(parseVllmFlags('--allowed-media-domains media.test')).toEqual({
+      words: ['--allowed-media-domains', 'media.test'],
+    })
+  })
+
   it.each(['-tp 2', '-q', '--', '--=1', '---model x', '--MODEL x'])('are written in full: %s', (text) => {
     expect(parseVllmFlags(text)).toEqual({ problem: expect.stringContaining('write flags in full') })
   })
@@ -38,13 +44,14 @@ describe('flags for vLLM', () => {
     expect(parseVllmFlags('fp8')).toEqual({ problem: 'begins with fp8, which is no flag' })
   })
 
-  it('are none of those that engine/src/engine/serve.py sets, but for four that only a CPU needs, which may be set anew', () => {
+  it('are none of those that engine/src/engine/serve.py sets, but for the hosts of media and four that only a CPU needs, which may be set anew', () => {
     const source = readFileSync(new URL('../engine/src/engine/serve.py', import.meta.url), 'utf8')
     const command = /^def command[\s\S]*?(?=^def )/m.exec(source)?.[0] ?? ''
     const set = [...command.matchAll(/"(--[a-z-]+)"/g)].map(([, flag = '']) => flag)
     expect(set.length).toBeGreaterThan(20)
     const passed = set.filter((flag) => 'words' in parseVllmFlags(flag))
     expect(passed).toEqual([
+      '--allowed-media-domains',
       '--enforce-eager',
       '--no-enable-chunked-prefill',
       '--block-size',
