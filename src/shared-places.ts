@@ -1,10 +1,10 @@
 /**
- * An entity may hold so many places for each that is free: alone four of five, two of them four of nine each. So those of any number
- * leave some free, and who holds none finds one.
+ * The most places that an entity may hold for each free one. One active entity gets four fifths of all places, two get four
+ * ninths each; however many are active, some places stay free for an entity that holds none.
  */
 const HELD_PER_FREE = 4
 
-/** Whether one who holds some of the places that are taken may take another. */
+/** Whether an entity that holds `held` of the `taken` places may take another. */
 export function mayTake({ held, taken, max }: { held: number; taken: number; max: number }): boolean {
   return held < HELD_PER_FREE * (max - taken)
 }

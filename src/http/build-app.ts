@@ -177,7 +177,7 @@ function handlerOf(
     // The server writes plain headers faster than those of a Headers object.
     const limited = work.limited?.headers()
     const headers = { ...reply.headers, ...limited, ...ON_EVERY_REPLY, 'x-request-id': requestId }
-    const sent = request.method === 'HEAD' ? await closed(reply.body) : reply.body
+    const sent = request.method === 'HEAD' ? await cancelled(reply.body) : reply.body
     return new Response(sent as ConstructorParameters<typeof Response>[0], { status, headers })
   }
 
@@ -189,8 +189,11 @@ function handlerOf(
     )
 }
 
-/** HEAD is answered as GET is, without the body: what would make that is told, or it would hold its queries and files for ever. */
-async function closed(body: RawReply['body']): Promise<null> {
+/**
+ * The body of a reply to HEAD, which is handled as GET: none. The stream is cancelled, since nothing will read it and its queries and
+ * files would stay open.
+ */
+async function cancelled(body: RawReply['body']): Promise<null> {
   if (body instanceof ReadableStream) await body.cancel()
   return null
 }

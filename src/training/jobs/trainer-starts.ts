@@ -29,8 +29,9 @@ export interface TrainerStarts {
   /** Whether this server leaves jobs to others for now. */
   isPaused(): boolean
   /**
-   * Runs a job, which is told for how long it waits while starts fail.
+   * Runs an attempt at a job.
    * @param of.isBegun whether the job has had an attempt before
+   * @param run gets the time, in milliseconds, for which it waits for a trainer whose starts fail
    * @throws PassedOn; what the job throws
    */
   attempt<Result>(

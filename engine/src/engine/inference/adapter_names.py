@@ -1,8 +1,8 @@
-"""Adapters whose layers have other names in vLLM, and those that it would serve without a part of them.
+"""Renames an adapter's layers to those of vLLM's model, and refuses adapters with weights that vLLM would ignore.
 
 Of some models that see images, transformers loads the language model alone (Qwen3.5, Llama 4), and its adapters name
-`model.layers.0…`. vLLM loads the whole, where that is `language_model.model.layers.0…`. It leaves out of an adapter
-what is for layers that it does not have, and says nothing: such an adapter would answer as the base model does. vLLM
+`model.layers.0…`. vLLM loads the whole model, where that layer is `language_model.model.layers.0…`. It ignores weights
+for layers that its model does not have, without a warning, so such an adapter would answer like the base model. vLLM
 finds this as a plugin, in each of its processes, by the entry point in `heddle_engine-0.1.0.dist-info`.
 """
 
