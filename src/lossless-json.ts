@@ -235,7 +235,7 @@ export function skipSpace(text: string, at: number): number {
   return position
 }
 
-/** The position behind the string that begins at `at`. */
+/** The position behind the string that begins at `at`; 0 where it does not end. */
 export function endOfString(text: string, at: number): number {
   let close = text.indexOf('"', at + 1)
   while (isEscaped(text, close)) close = text.indexOf('"', close + 1)

@@ -42,12 +42,15 @@ function counted(resolve: FieldResolver): FieldResolver {
   return (node, args, context, info) => {
     context.work.field()
     const answer: unknown = resolve(node, args, context, info)
-    const weighed = (value: unknown): unknown => {
-      context.work.answered(charsOf(value))
-      return value
-    }
-    return answer instanceof Promise ? answer.then(weighed) : weighed(answer)
+    return answer instanceof Promise
+      ? answer.then((value: unknown) => weighed(value, context))
+      : weighed(answer, context)
   }
+}
+
+function weighed(value: unknown, { work }: DocumentContext): unknown {
+  work.answered(charsOf(value))
+  return value
 }
 
 /** Characters that a value takes in a reply, about. */

@@ -18,7 +18,7 @@ export const Judge = z.looseObject({
   enable_image_input_scoring: z.boolean().nullish(),
   enable_audio_input_scoring: z.boolean().nullish(),
   enable_video_input_scoring: z.boolean().nullish(),
-  media_scoring_json_paths: z.array(z.unknown()).max(PATHS_MAX).pipe(z.array(z.string())).nullish(),
+  media_scoring_json_paths: z.array(z.string()).max(PATHS_MAX).nullish(),
 })
 export type Judge = z.output<typeof Judge>
 

@@ -9,12 +9,14 @@ export const CANDIDATES_MAX = 2_000
 const NAMES = { files: '([A-Za-z0-9]{43})', tables: '/table/([0-9a-f]{64})' }
 export type ContentTable = keyof typeof NAMES
 
+/** When contents were sent: before one time, and at another or later. */
+export interface Sent {
+  before?: string
+  after?: string
+}
+
 /** A row where a project has contents that were sent in a time. */
-export function selectAny(
-  table: ContentTable,
-  projectId: string,
-  { before, after }: { before?: string; after?: string },
-): Query {
+export function selectAny(table: ContentTable, projectId: string, { before, after }: Sent): Query {
   const params = createParams()
   const conditions = [
     `project_id = ${params.bindProject(projectId)}`,

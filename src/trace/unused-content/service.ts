@@ -7,7 +7,14 @@ import { entityOf } from '../../owner-lines.ts'
 import type { Limit } from '../../removal.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { isoIn } from '../../time.ts'
-import { CANDIDATES_MAX, type ContentTable, selectAny, selectCandidates, selectNamed } from './queries.ts'
+import {
+  CANDIDATES_MAX,
+  type ContentTable,
+  type Sent,
+  selectAny,
+  selectCandidates,
+  selectNamed,
+} from './queries.ts'
 
 /** ClickHouse searches for at most 255 texts at once. */
 const SEARCHED_AT_ONCE = 200
@@ -17,9 +24,6 @@ const NAMED_WITHIN_MS = 6 * 3_600_000
 
 /** A time before which contents were sent that are named by now, where anything names them. */
 export const namedByNow = (): string => isoIn(-NAMED_WITHIN_MS)
-
-/** Rows of tables name files. */
-const TABLES = ['tables', 'files'] as const
 
 /** A look that failed, or before which the server ended, is made an hour later, and every hour of a day. */
 const RETRY_MS = 3_600_000
@@ -84,11 +88,7 @@ export function createRemoveUnused(deps: {
     return [...found]
   }
 
-  async function isAny(
-    table: ContentTable,
-    projectId: string,
-    sent: { before?: string; after?: string },
-  ): Promise<boolean> {
+  async function isAny(table: ContentTable, projectId: string, sent: Sent): Promise<boolean> {
     return (await firstOf(traces.query<{ found: number }>(selectAny(table, projectId, sent)))) !== undefined
   }
 
@@ -108,20 +108,24 @@ export function createRemoveUnused(deps: {
   }
 
   async function look(look: Look, signal: AbortSignal): Promise<void> {
-    for (const table of TABLES) await removeFrom(table, look, signal)
+    // Rows of tables name files.
+    await removeFrom('tables', look, signal)
+    await removeFrom('files', look, signal)
   }
 
-  /** Those of the projects that have contents sent after their time. */
-  async function withYounger(projects: readonly UnusedIn[]): Promise<string[]> {
-    const found: string[] = []
-    for (const { projectIds, before, youngerLater = false } of projects)
-      for (const projectId of youngerLater ? projectIds : [])
-        for (const table of TABLES)
-          if (await isAny(table, projectId, { after: before })) {
-            found.push(projectId)
-            break
-          }
-    return found
+  /** Whether a project has contents that were sent since a time. */
+  async function hasSince(projectId: string, after: string): Promise<boolean> {
+    return (await isAny('tables', projectId, { after })) || (await isAny('files', projectId, { after }))
+  }
+
+  /** Looks for what is younger than the times of the projects, where there is any. */
+  async function laterLooks(projects: readonly UnusedIn[]): Promise<Look[]> {
+    const before = isoIn(0)
+    const looks: Look[] = []
+    for (const { projectIds, before: since } of projects.filter(({ youngerLater }) => youngerLater))
+      for (const project_id of projectIds)
+        if (await hasSince(project_id, since)) looks.push({ project_id, before })
+    return looks
   }
 
   const jobOf = (payload: Look, runAt: string) => ({
@@ -135,9 +139,7 @@ export function createRemoveUnused(deps: {
     const looks = projects
       .flatMap(({ projectIds, before }) => projectIds.map((project_id) => ({ project_id, before })))
       .map((payload) => jobOf(payload, isoIn(RETRY_MS)))
-    const younger = await withYounger(projects)
-    const before = isoIn(0)
-    const later = younger.map((project_id) => jobOf({ project_id, before }, isoIn(NAMED_WITHIN_MS)))
+    const later = (await laterLooks(projects)).map((payload) => jobOf(payload, isoIn(NAMED_WITHIN_MS)))
     await jobs.add([...looks, ...later])
     await change()
     for (const { id, payload } of looks) {

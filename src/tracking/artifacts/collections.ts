@@ -7,7 +7,7 @@ import * as queries from './collection-queries.ts'
 import { checkName } from './names.ts'
 import { markDeleted, versionStates } from './queries.ts'
 import { tagsOf } from './versions.ts'
-import { manifestOwnerOf, ownerOf } from './writer.ts'
+import { ownersOf } from './writer.ts'
 
 /** Tags of one collection. Wire: clients add 20 at once. */
 const TAGS_MAX = 100
@@ -127,7 +127,7 @@ export function createCollections({ control, contents, isWatched }: CollectionsD
       return { row, ids }
     })
     // Rows are deleted last: after a crash before that, deleting the collection again releases the remaining bytes.
-    await contents.release(ids.flatMap((version) => [ownerOf(version), manifestOwnerOf(version)]))
+    await contents.release(ownersOf(ids))
     await control.transaction().execute(async (tx) => {
       // A client may have logged the next version meanwhile.
       const isEmpty = (await versionStates(tx, id)).every(({ state }) => state === 'DELETED')

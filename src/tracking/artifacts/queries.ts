@@ -190,8 +190,7 @@ export async function markAbandoned(
 
 /** Marks versions as deleted and removes their aliases and links. */
 export async function markDeleted(tx: ControlTx, ids: readonly string[], at: string): Promise<void> {
-  for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
-    const some = ids.slice(start, start + ROWS_PER_STATEMENT)
+  for (const some of slicesOf(ids, ROWS_PER_STATEMENT)) {
     await tx.deleteFrom('artifact_aliases').where('artifact_id', 'in', some).execute()
     await tx.deleteFrom('artifact_links').where('artifact_id', 'in', some).execute()
     await tx
@@ -225,10 +224,10 @@ export async function announceFiles(
 
 /** Writes files, replacing those of the same name. */
 export async function putFiles(tx: ControlTx, files: readonly FileRow[]): Promise<void> {
-  for (let start = 0; start < files.length; start += ROWS_PER_STATEMENT) {
+  for (const slice of slicesOf(files, ROWS_PER_STATEMENT)) {
     await tx
       .insertInto('artifact_files')
-      .values(files.slice(start, start + ROWS_PER_STATEMENT))
+      .values(slice)
       .onConflict((clash) =>
         clash.columns(['artifact_id', 'name']).doUpdateSet((eb) => ({
           md5: eb.ref('excluded.md5'),

@@ -5,7 +5,7 @@ import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { deleteCollection } from './collection-queries.ts'
 import { versionStates } from './queries.ts'
 import { collectionIdsOf, selectIdsIn, sumVersions } from './removal-queries.ts'
-import { MANIFEST_OWNER_PREFIX, manifestOwnerOf, OWNER_PREFIX, ownerOf } from './writer.ts'
+import { MANIFEST_OWNER_PREFIX, OWNER_PREFIX, ownersOf } from './writer.ts'
 
 /** Removes artifacts of all types, committed or not. */
 export function createArtifactsRemoval(deps: { control: ControlDb; contents: Contents }): Removal {
@@ -19,7 +19,7 @@ export function createArtifactsRemoval(deps: { control: ControlDb; contents: Con
       for (const id of await collectionIdsOf(control, projectIds)) {
         signal.throwIfAborted()
         const versions = (await versionStates(control, id)).map((version) => version.id)
-        await contents.release(versions.flatMap((version) => [ownerOf(version), manifestOwnerOf(version)]))
+        await contents.release(ownersOf(versions))
         await control.transaction().execute((tx) => deleteCollection(tx, id))
       }
     },

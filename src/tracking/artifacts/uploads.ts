@@ -10,7 +10,7 @@ import { MANIFEST_BYTES_MAX } from './manifest.ts'
 import { checkAliasCount } from './names.ts'
 import * as queries from './queries.ts'
 import type { UploadRes } from './wire.ts'
-import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf } from './writer.ts'
+import { addAliases, ensureCollection, manifestOwnerOf, newVersion, ownerOf, ownersOf } from './writer.ts'
 
 /** One file of an artifact: a merged model of 14 billion parameters in half precision takes 28 GB. */
 const FILE_BYTES_MAX = 64 * 1024 ** 3
@@ -154,7 +154,7 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
   async function removeAbandoned(): Promise<void> {
     // One statement: other servers may commit versions, or receive files, meanwhile.
     const gone = await queries.markAbandoned(control, { before: isoIn(-PENDING_MS_MAX), at: nowIso() })
-    await contents.release(gone.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
+    await contents.release(ownersOf(gone))
   }
 
   return {

@@ -50,6 +50,11 @@ export function manifestOwnerOf(id: string): string {
   return MANIFEST_OWNER_PREFIX + id
 }
 
+/** All owners of what is stored for some versions. */
+export function ownersOf(ids: readonly string[]): string[] {
+  return ids.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)])
+}
+
 /** Changes of existing versions, and versions that the server adds. */
 export interface ArtifactWriter {
   /** Writes a committed version inside a transaction of the caller's. @throws 409 when the name has another type. */
@@ -104,7 +109,7 @@ export function createArtifactWriter({
   async function removeVersions(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     await queries.markDeleted(control, ids, nowIso())
-    await contents.release(ids.flatMap((id) => [ownerOf(id), manifestOwnerOf(id)]))
+    await contents.release(ownersOf(ids))
   }
 
   async function setAliases(id: string, aliases: readonly AliasIn[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../is-record.ts'
+import { endOfString } from '../../lossless-json.ts'
 
 /** A line of a run's history or of its machine's metrics. */
 export type Line = Record<string, unknown>
@@ -34,7 +35,7 @@ function withoutBareWords(text: string): string {
   while (at < text.length) {
     const word = bareWordAt(text, at)
     if (word === undefined) {
-      at = text[at] === '"' ? endOfString(text, at) : at + 1
+      at = text[at] === '"' ? endOfString(text, at) || text.length : at + 1
     } else {
       parts.push(text.slice(taken, at), JSON.stringify(MARK + word))
       at += word.length
@@ -47,15 +48,6 @@ function withoutBareWords(text: string): string {
 function bareWordAt(text: string, at: number): string | undefined {
   if (!'NI-'.includes(text.charAt(at))) return undefined
   return BARE_WORDS.find((word) => text.startsWith(word, at))
-}
-
-/** The position behind the string whose opening quote is at `start`; the end of the text where it has no closing one. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === '"') return at + 1
-    if (text[at] === '\\') at++
-  }
-  return text.length
 }
 
 function revive(_key: string, value: unknown): unknown {

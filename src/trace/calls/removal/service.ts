@@ -119,7 +119,7 @@ export function createCallsRemoval(deps: {
       },
     },
 
-    purge: (before, signal) => purge(before, signal),
+    purge,
 
     removeBy(next) {
       removeUnused = next

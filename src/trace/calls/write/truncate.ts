@@ -1,4 +1,5 @@
 import { withoutLoneSurrogates } from '../../../lone-surrogates.ts'
+import { endOfString } from '../../../lossless-json.ts'
 import { TRUNCATED_BYTES, TRUNCATED_ELEMENTS } from '../sql/truncated.ts'
 
 /**
@@ -16,7 +17,6 @@ const MINUS = 0x2d
 const ZERO = 0x30
 const NINE = 0x39
 const OPEN_ARRAY = 0x5b
-const BACKSLASH = 0x5c
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
@@ -33,7 +33,7 @@ function shortened(json: string): string | undefined {
   for (let at = 0; at < json.length; at++) {
     const character = json.charCodeAt(at)
     if (character === QUOTE) {
-      const end = endOfString(json, at + 1)
+      const end = endOfString(json, at) - 1
       const cut = leftOut === 0 ? cutOfString(json, at + 1, end) : end
       if (cut < end) {
         kept.push(json.slice(from, cut))
@@ -70,7 +70,7 @@ function withoutLargeNumbers(json: string): string {
   let from = 0
   for (let at = 0; at < json.length; at++) {
     const character = json.charCodeAt(at)
-    if (character === QUOTE) at = endOfString(json, at + 1)
+    if (character === QUOTE) at = endOfString(json, at) - 1
     else if (isDigit(character)) {
       const end = endOfNumber(json, at)
       if (isTooLarge(json, at, end)) {
@@ -105,19 +105,6 @@ function isTooLarge(json: string, start: number, end: number): boolean {
   const digits = json.slice(start, end)
   if (digits.length < LARGE_DIGITS_MIN && !/e/i.test(digits)) return false
   return (digits.length >= LARGE_DIGITS_MIN && /^\d+$/.test(digits)) || !Number.isFinite(Number(digits))
-}
-
-/** Where the closing quote of a string is whose text begins at `start`. */
-function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start)
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
-  return end
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0
-  while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
-  return backslashes % 2 === 1
 }
 
 /** As many characters as are kept, none of them split: an escape is one unit, and a surrogate pair stays together. */

@@ -57,6 +57,6 @@ export function createObjectsRemoval(
     },
 
     eraseUser: (_user, signal) => purge(nowIso(), signal, namedByNow()),
-    purge: (before, signal) => purge(before, signal),
+    purge,
   }
 }

@@ -1,4 +1,5 @@
 import { objectOf, parseJson } from '../../../api/json.ts'
+import { calledIn } from '../../../api/tool-call.ts'
 import type { Json } from '../../../api/wire.ts'
 
 /** One message of a conversation, in the form of any client. */
@@ -184,17 +185,10 @@ function partOf(part: Fields): Part {
   return typeof text === 'string' ? { kind: 'text', text } : { kind: 'value', value: part }
 }
 
-/** What a model was given to call: OpenAI keeps it in `function`, with its arguments as a text of JSON. */
 function callPart(call: Fields): Part {
-  const of = objectOf(call['function'])
-  const name = textOf(of['name'] ?? call['name'] ?? call['toolName'])
-  const input = of['arguments'] ?? call['arguments'] ?? call['input'] ?? call['args'] ?? null
-  return {
-    kind: 'call',
-    id: textOf(call['call_id'] ?? call['id'] ?? call['toolCallId'] ?? name),
-    name,
-    input: parsed(input),
-  }
+  const called = calledIn(call, objectOf(call['function']))
+  const name = textOf(called.name)
+  return { kind: 'call', id: textOf(called.id ?? name), name, input: parsed(called.input ?? null) }
 }
 
 function thoughtOf(part: Fields): string {
