@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Fields, replyOf, useTestServer } from '../../../testing.ts'
 import { finishedCall, writeCalls } from '../../test-calls.ts'
-import { createListReader, type ListReader } from '../read/execute.ts'
-import { checkedPage, type List } from '../read/list.ts'
-import { createTableSize } from '../read/table-size.ts'
+import type { ListReader } from '../read/execute.ts'
+import type { List } from '../read/list.ts'
+import { listOf, readerOf } from '../read/test-lists.ts'
 import { parseLines } from '../render/parse-lines.ts'
 import { TRUNCATED_BYTES } from '../sql/truncated.ts'
 import * as queries from './queries.ts'
@@ -92,19 +92,18 @@ describe('a list by leaf columns is the same as by payloads', () => {
   let project: string
   let reader: ListReader
 
-  function listOf(request: Fields, leafColumns: ReadonlySet<string>): List {
-    const req = { project_id: project, ...request }
-    const context = { caller: { user: 'local' }, signal: AbortSignal.timeout(60_000) }
-    return { req, selection: { ...req, leafColumns }, page: checkedPage(req), context } as unknown as List
+  function listIn(request: Fields, leafColumns: ReadonlySet<string>): List {
+    const list = listOf(project, request)
+    return { ...list, selection: { ...list.selection, leafColumns } }
   }
 
   async function scanned(request: Fields, leafColumns: ReadonlySet<string>): Promise<string[]> {
-    return Array.fromAsync(reader.ids(listOf(request, leafColumns)))
+    return Array.fromAsync(reader.ids(listIn(request, leafColumns)))
   }
 
   async function listed(request: Fields, leafColumns: ReadonlySet<string>): Promise<string[]> {
     const ids: string[] = []
-    for await (const lines of reader.lines(listOf(request, leafColumns)))
+    for await (const lines of reader.lines(listIn(request, leafColumns)))
       for (const { id } of parseLines(lines)) ids.push(id)
     return ids
   }
@@ -160,12 +159,7 @@ describe('a list by leaf columns is the same as by payloads', () => {
 
   beforeAll(async () => {
     project = server.newProject()
-    const { traces } = server.stores
-    reader = createListReader({
-      traces,
-      recent: { lines: () => undefined, line: () => undefined, hasMost: () => false },
-      tableSize: createTableSize({ traces }),
-    })
+    reader = readerOf(server.stores.traces)
     await command('SYSTEM STOP MERGES calls')
     await write()
     for (const path of PATHS) await server.stores.traces.command(queries.addColumn(path))

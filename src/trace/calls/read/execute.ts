@@ -1,4 +1,6 @@
 import { unavailable } from '../../../errors.ts'
+import { entityOf } from '../../../owner-lines.ts'
+import { createSharedPlaces } from '../../../shared-places.ts'
 import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
 import { renderRows } from '../render/by-server.ts'
@@ -22,7 +24,7 @@ export interface ListReader {
   /**
    * The calls of a list as JSON texts, one a line, in pieces of whole lines. Of a list of any length, only ids and two
    * batches of its payloads are in memory. No query stays open while the client reads: the database answers few at once.
-   * @throws 413 for more ids than may be in memory, 503 where too many long lists are being read
+   * @throws 413 for more ids than may be in memory, 503 where the entity may read no more long lists at once
    */
   lines(list: List): AsyncGenerator<Uint8Array>
   /** Few calls by their ids, as such lines, in the order of the list. */
@@ -56,7 +58,7 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
   const windowBounds = createWindowBounds({ traces })
   const idScan = createIdScan({ traces })
   const batches = createBatchReader({ traces, recent })
-  let longLists = 0
+  const places = createSharedPlaces(LONG_LISTS_MAX)
 
   async function* lines(list: List): AsyncGenerator<Uint8Array> {
     const known = recent.lines(list)
@@ -67,7 +69,7 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
     })
     for await (const { step, scope } of scopedSteps(list, plan)) {
       if (scope.ids?.length === 0) return
-      using _slot = step.isLong ? takeSlot() : undefined
+      using _place = step.isLong ? takePlace(list.selection.project_id) : undefined
       const found = await linesOfStep(list, step, scope)
       if (step.source.kind !== 'window' || found.isFull()) return yield* found.lines
     }
@@ -130,11 +132,13 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
     }
   }
 
-  /** Takes one of the slots for long lists until disposed. @throws 503 where all are taken. */
-  function takeSlot(): Disposable {
-    if (longLists >= LONG_LISTS_MAX) throw unavailable('Too many long lists are being read', 5)
-    longLists++
-    return { [Symbol.dispose]: () => void longLists-- }
+  /** Takes one of the places for long lists until disposed. @throws 503 where the entity may have no more. */
+  function takePlace(projectId: string): Disposable {
+    const entity = entityOf(projectId)
+    const leave = places.take(entity)
+    if (leave !== undefined) return { [Symbol.dispose]: leave }
+    const held = `${places.taken()} long lists are being read already, ${places.heldBy(entity)} of them of ${entity}`
+    throw unavailable(`${held}: the server reads ${LONG_LISTS_MAX}, and keeps some places for others`, 5)
   }
 
   return { lines, linesOfIds: batches.linesOfIds, ids: idScan.ids }

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../ids.ts'
 import { documentsOf, type Fields, replyOf, useTestServer } from '../../../testing.ts'
 import { finishedCall, writeCalls } from '../../test-calls.ts'
+import { listOf, readerOf } from './test-lists.ts'
 
 const server = useTestServer()
 
@@ -54,6 +55,31 @@ describe('POST /calls/stream_query for long lists by start time', () => {
     const between = neighbour.slice(0, -1) + (neighbour.endsWith('0') ? '1' : '0')
     await writeCalls(server, project, [{ ...huge, id: between }])
     expect(await idsOf(project, { limit: CALLS })).toEqual(idsWhere(({ id }) => id !== between))
+  })
+})
+
+describe('long lists of which no more is read', () => {
+  it('503 for further ones of their entity, none for those of others, and again once some have ended', async () => {
+    const [project, other] = ['stalled/lists', 'others/lists']
+    for (const owner of [project, other]) await writeCalls(server, owner, [finishedCall()])
+    const reader = readerOf(server.stores.traces)
+    const begun: AsyncGenerator<Uint8Array>[] = []
+    const begin = async (owner: string): Promise<void> => {
+      const lines = reader.lines(listOf(owner))
+      await lines.next()
+      begun.push(lines)
+    }
+    const refused = await Array.fromAsync({ length: 40 }, () => begin(project)).catch(
+      (error: unknown) => error,
+    )
+    expect(refused).toMatchObject({
+      status: 503,
+      message: expect.stringContaining(`${begun.length} of them of stalled`),
+    })
+    await begin(other)
+    await Promise.all(begun.slice(0, 2).map((lines) => lines.return(undefined)))
+    await begin(project)
+    await Promise.all(begun.map((lines) => lines.return(undefined)))
   })
 })
 

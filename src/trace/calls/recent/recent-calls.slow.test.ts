@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_RIGHTS } from '../../../access.ts'
 import { idOf, newId } from '../../../ids.ts'
 import { type Query as DbQuery, firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { SILENT } from '../../../test-log.ts'
@@ -7,10 +6,10 @@ import { useTestServer } from '../../../testing.ts'
 import { isoOfMicros } from '../../../time.ts'
 import { Query } from '../../query-language/wire.ts'
 import type { CallsStreamQueryReq } from '../messages/list-wire.ts'
-import { createListReader, type KnownLists } from '../read/execute.ts'
-import { checkedPage, type List } from '../read/list.ts'
+import type { KnownLists } from '../read/execute.ts'
+import type { List } from '../read/list.ts'
 import { countCalls } from '../read/queries.ts'
-import { createTableSize } from '../read/table-size.ts'
+import { FROM_DATABASE, listOf, readerOf } from '../read/test-lists.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createRecentCalls, type RecentCalls } from './recent-calls.ts'
 
@@ -19,11 +18,6 @@ const server = useTestServer()
 const START_MS = Date.parse('2026-01-01T00:00:00Z')
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
 const OPS = ['weave:///e/p/op/a:v1', 'weave:///e/p/op/a:v2', 'plain', 'é"\\\u0007']
-const FROM_DATABASE: KnownLists = {
-  lines: () => undefined,
-  line: () => undefined,
-  hasMost: () => false,
-}
 
 /** Numbers from 0 to 1 that are always the same (Park and Miller's generator). */
 function createRandom(seed: number): () => number {
@@ -38,18 +32,9 @@ function openRecent(traces: TraceDb, bytesMax = 2 ** 30): RecentCalls {
   return createRecentCalls({ traces, log: SILENT, bytesMax })
 }
 
-function listOf(project_id: string, fields: Partial<CallsStreamQueryReq> = {}): List {
-  const req = { project_id, ...fields }
-  const signal = new AbortController().signal
-  const caller = { user: 'me', defaultEntity: 'me', keyId: 'k', rights: ALL_RIGHTS }
-  const context = { caller, signal, requestId: newId(), header: () => undefined }
-  return { req, selection: req, page: checkedPage(req), context }
-}
-
 /** The calls of a list, and whether memory answered it. */
 async function answerOf(recent: KnownLists, list: List) {
-  const { traces } = server.stores
-  const reader = createListReader({ traces, recent, tableSize: createTableSize({ traces }) })
+  const reader = readerOf(server.stores.traces, recent)
   const pieces: Uint8Array[] = []
   for await (const piece of reader.lines(list)) pieces.push(piece)
   return Buffer.concat(pieces).toString()
