@@ -1,4 +1,5 @@
 import { type ClientError, invalidRequest } from '../../errors.ts'
+import { isRecord } from '../../is-record.ts'
 import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
 import { stringify } from '../../lossless-json.ts'
 import {
@@ -12,7 +13,7 @@ import { type BaseModels, stillStarting } from '../../training/base-models/servi
 import { nameOf, type Target } from '../served-models/service.ts'
 import { beginningOf } from './beginning.ts'
 import type { EngineModel } from './engine-fields.ts'
-import { engineError, readText } from './engine-reply.ts'
+import { engineError, failedOnRequest, readText } from './engine-reply.ts'
 import type { AdapterUse, LoadedAdapters } from './loaded-adapters.ts'
 
 /** A request waits this long for an engine that is starting: about four starts of the small model on two cores. */
@@ -99,11 +100,12 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
       const reply = await process.post(request.path, sent, signal)
       if (reply.status === 200) return { process, reply, engineModel, release: use?.release }
       const text = await readText(reply)
-      // Wire: the engine fails on a constraint that it cannot compile, and keeps running.
-      if (reply.status >= 500 && isConstrained(body))
+      const isFaultOfRequest = failedOnRequest(reply.status, text)
+      // Wire: the engine fails on a constraint that it cannot compile.
+      if (isFaultOfRequest && isConstrained(body))
         throw invalidRequest('The engine cannot work with this constraint', 'structured_outputs')
       // It also fails on half a surrogate pair, in any field.
-      if (reply.status >= 500 && withoutLoneSurrogates(sent) !== sent)
+      if (isFaultOfRequest && withoutLoneSurrogates(sent) !== sent)
         throw invalidRequest('The request has a surrogate without its other half')
       const refusal = engineError(reply.status, text)
       throw use !== undefined && isUnknownModel(refusal) ? new AdapterGone(process, use, refusal) : refusal
@@ -127,7 +129,8 @@ export function createDispatch({ baseModels, loaded }: DispatchDeps): Dispatch {
 }
 
 function isConstrained(body: Record<string, unknown>): boolean {
-  return body['structured_outputs'] !== undefined || body['response_format'] !== undefined
+  const { structured_outputs, response_format } = body
+  return structured_outputs !== undefined || (isRecord(response_format) && response_format['type'] !== 'text')
 }
 
 /** Wire: a path that the engine does not have is a 404 as well, but without a parameter at fault. */

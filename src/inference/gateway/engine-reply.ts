@@ -33,6 +33,17 @@ export async function readText(reply: EngineReply): Promise<string> {
   )
 }
 
+/** vLLM's words where its core has ended, which fails all requests; its server then ends as well. */
+const CORE_ENDED = 'EngineCore encountered an issue'
+
+/**
+ * Whether the engine failed on this request and goes on. Wire: 500 then; other statuses of servers, such as 502 and 503, are those of an
+ * overloaded engine or of a proxy whose engine does not answer.
+ */
+export function failedOnRequest(status: number, text: string): boolean {
+  return status === 500 && !text.includes(CORE_ENDED)
+}
+
 /** Turns what the engine answered instead of a completion into the error a client sees. */
 export function engineError(status: number, text: string): ClientError {
   const parsed = EngineError.safeParse(parseOrUndefined(text))
