@@ -132,6 +132,30 @@ const StreamOptions = z.object({
   continuous_usage_stats: z.boolean().nullish(),
 })
 
+/** The engine compares the last tokens of an answer with as many before them, for each size of a pattern and after each token. */
+const PATTERN_TOKENS_MAX = 1_000
+
+const RepetitionDetection = z.object({
+  max_pattern_size: z.int().max(PATTERN_TOKENS_MAX).nullish(),
+  min_pattern_size: z.int().nullish(),
+  min_count: z.int().nullish(),
+})
+
+/**
+ * Fields that the engine knows and Heddle does not pass on: they would read files and addresses, hide tokens from those that
+ * count them, or need an engine that is started for them. A request that sets one is refused.
+ */
+export const REFUSED_FIELDS = [
+  'media_io_kwargs',
+  'return_token_offsets',
+  'stream_interval',
+  'watermarking',
+] as const
+
+const refusedFields = Object.fromEntries(
+  REFUSED_FIELDS.map((name) => [name, z.unknown().optional().meta({ description: 'Not supported' })]),
+) as Record<(typeof REFUSED_FIELDS)[number], z.ZodOptional<z.ZodUnknown>>
+
 /**
  * What chat and text completions have in common. Types and the bounds that the interface documents are checked here;
  * values that make no sense for a model or beside another field are the engine's to refuse, in its own words.
@@ -161,7 +185,11 @@ export const samplingFields = {
   skip_special_tokens: z.boolean().nullish(),
   spaces_between_special_tokens: z.boolean().nullish(),
   truncate_prompt_tokens: z.number().min(-1).max(Number(SEED_MAX)).nullish(),
+  truncation_side: z.enum(['left', 'right']).nullish(),
+  thinking_token_budget: z.int().nullish(),
+  repetition_detection: RepetitionDetection.nullish(),
   prompt_logprobs: z.int().nullish(),
+  logprob_token_ids: listOf(z.int(), TOKEN_IDS_MAX).nullish(),
   allowed_token_ids: listOf(z.int(), TOKEN_IDS_MAX).nullish(),
   bad_words: listOf(z.string(), STOPS_MAX).nullish(),
   echo: z.boolean().nullish(),
@@ -177,4 +205,5 @@ export const samplingFields = {
   kv_transfer_params: asWritten(z.looseObject({})).nullish(),
   vllm_xargs: EngineArgs.nullish(),
   engine_xargs: EngineArgs.nullish(),
+  ...refusedFields,
 }

@@ -124,6 +124,10 @@ describe('POST /v1/chat/completions', () => {
 
   it.each([
     { logits_processors: ['x'] },
+    { media_io_kwargs: { video: { num_frames: 4 } } },
+    { return_token_offsets: true },
+    { stream_interval: 4 },
+    { watermarking: true },
     { priority: 1 },
     { mm_processor_kwargs: { a: 1 } },
     { structured_outputs: { json: {}, disable_any_whitespace: true } },

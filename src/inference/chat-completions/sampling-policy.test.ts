@@ -41,6 +41,7 @@ describe('samplingPolicy', () => {
     [{ min_p: 0.1 }, 'min_p'],
     [{ presence_penalty: 1 }, 'presence_penalty'],
     [{ logit_bias: { 5: 1 } }, 'logit_bias'],
+    [{ thinking_token_budget: 0 }, 'thinking_token_budget'],
     [{ response_format: written({ type: 'json_object' }) }, 'structured_outputs'],
     [{ structured_outputs: { choice: ['a', 'b'] } }, 'structured_outputs'],
     [{ tools: [tool(), tool(true)] }, 'structured_outputs'],

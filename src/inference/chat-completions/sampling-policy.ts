@@ -23,6 +23,7 @@ export function samplingPolicy(req: ChatCompletionReq, step: number): SamplingPo
     logit_bias: Object.keys(req.logit_bias ?? {}).length > 0,
     min_tokens: (req.min_tokens ?? 0) > 0,
     bad_words: (req.bad_words ?? []).length > 0,
+    thinking_token_budget: req.thinking_token_budget != null,
     allowed_token_ids: req.allowed_token_ids != null,
     beam_search: req.use_beam_search === true,
     structured_outputs:

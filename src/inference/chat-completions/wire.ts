@@ -57,6 +57,7 @@ export const ChatCompletionReq = z
     add_generation_prompt: z.boolean().nullish(),
     continue_final_message: z.boolean().nullish(),
     documents: listOf(asWritten(z.looseObject({})), MESSAGES_MAX).nullish(),
+    return_prompt_text: z.boolean().nullish(),
     chat_template: z.string().nullish(),
     chat_template_kwargs: asWritten(z.looseObject({})).nullish(),
     mm_processor_kwargs: z.looseObject({}).nullish(),

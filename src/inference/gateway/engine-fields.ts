@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { limitConstraints } from '../constraints.ts'
-import type { samplingFields } from '../sampling-wire.ts'
+import { REFUSED_FIELDS, type samplingFields } from '../sampling-wire.ts'
 
 type SamplingReq = z.output<z.ZodObject<typeof samplingFields>>
 
@@ -32,8 +32,7 @@ export function engineFields(
   engine: EngineModel,
   { priorityScheduling }: EngineAbilities,
 ): Record<string, unknown> {
-  if (req.logits_processors != null && req.logits_processors.length > 0)
-    throw invalidRequest('logits_processors are not supported', 'logits_processors')
+  refuseUnsupported(req)
   if (req.priority != null && req.priority !== 0 && !priorityScheduling) {
     throw invalidRequest(
       'priority must be 0: requests are served in the order in which they come',
@@ -44,6 +43,8 @@ export function engineFields(
   const { engine_xargs, vllm_xargs, user: _, logits_processors: __, ...known } = req
   return {
     ...known,
+    ...Object.fromEntries(REFUSED_FIELDS.map((name) => [name, undefined])),
+    repetition_detection: req.repetition_detection && withoutNulls(req.repetition_detection),
     model: engine.name,
     cache_salt: saltOf(req.cache_salt, engine),
     vllm_xargs: vllm_xargs ?? engine_xargs,
@@ -55,6 +56,15 @@ export function engineFields(
       req.truncate_prompt_tokens == null
         ? null
         : Math.min(req.truncate_prompt_tokens, Number.MAX_SAFE_INTEGER),
+  }
+}
+
+/** Null and values that ask for nothing are taken. @throws 400 */
+function refuseUnsupported(req: SamplingReq): void {
+  for (const name of ['logits_processors', ...REFUSED_FIELDS] as const) {
+    const value = req[name]
+    const isEmpty = typeof value === 'object' && Object.keys(value ?? {}).length === 0
+    if (value != null && value !== false && !isEmpty) throw invalidRequest(`${name} is not supported`, name)
   }
 }
 

@@ -214,6 +214,16 @@ export const conversationCases: FieldCases = {
       ['x', 422, /number|integer/],
     ],
   },
+  truncation_side: {
+    async effect(ask) {
+      const of = async (truncation_side: string) =>
+        (await ask({ truncation_side, truncate_prompt_tokens: 3, return_token_ids: true, max_tokens: 1 }))
+          .prompt_token_ids
+      const all = (await ask({ return_token_ids: true, max_tokens: 1 })).prompt_token_ids ?? []
+      expect([await of('left'), await of('right')]).toEqual([all.slice(-3), all.slice(0, 3)])
+    },
+    refused: [['middle', 422, /left.*right/]],
+  },
   cache_salt: {
     async effect(ask) {
       const long = question('apple '.repeat(300))

@@ -54,6 +54,13 @@ export async function textOf(reply: Promise<Reply>): Promise<string> {
   return (await reply).choices[0].message.content ?? ''
 }
 
+/** A field that is refused, where its value asks for anything. */
+export function unsupported(field: string, empty: unknown, value: unknown): FieldCases {
+  const effect = async (ask: Ask): Promise<void> =>
+    expect(await textOf(ask({ [field]: empty }))).toBe(await textOf(ask({})))
+  return { [field]: { effect, refused: [[value, 400, /not supported/]] } }
+}
+
 /** The field changes the answer to the same request. */
 export async function changes(ask: Ask, fields: object, beside: object = {}): Promise<void> {
   const [without, other] = [await ask({ ...beside }), await ask({ ...beside, ...fields })]

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type FieldCases, textOf } from './field-case.ts'
+import { type FieldCases, textOf, unsupported } from './field-case.ts'
 
 /** Fields that add to the reply, and fields that are only passed through. */
 export const replyCases: FieldCases = {
@@ -131,6 +131,34 @@ export const replyCases: FieldCases = {
       [[{ qualname: 'x', args: [1], kwargs: { a: 1 } }], 400, /not supported/],
       [[{ args: [1] }], 422, /required/],
       [[{ qualname: 'x', other: 1 }], 422, /other|Unrecognized/],
+    ],
+  },
+  ...unsupported('media_io_kwargs', {}, { video: { num_frames: 4 } }),
+  ...unsupported('return_token_offsets', false, true),
+  ...unsupported('stream_interval', null, 4),
+  ...unsupported('watermarking', false, true),
+  return_prompt_text: {
+    async effect(ask) {
+      const [without, other] = [await ask({}), await ask({ return_prompt_text: true })]
+      expect(without.choices[0].message).toEqual(other.choices[0].message)
+      expect(JSON.stringify(without)).not.toContain('What is 2 + 3?')
+      expect(JSON.stringify(other)).toContain('What is 2 + 3?')
+    },
+    refused: [['x', 422, /boolean/]],
+  },
+  logprob_token_ids: {
+    async effect(ask) {
+      const ids = { logprobs: true, return_tokens_as_token_ids: true, logprob_token_ids: [300, 301] }
+      const { choices } = await ask({ ...ids, max_tokens: 2 })
+      for (const { top_logprobs } of choices[0].logprobs?.content ?? [])
+        expect(top_logprobs.map(({ token }) => token)).toEqual(
+          expect.arrayContaining(['token_id:300', 'token_id:301']),
+        )
+    },
+    refused: [
+      [[300], 400, /logprobs. must be set/],
+      [[999_999], 400, /vocab/, { logprobs: true }],
+      ['x', 422, /list/],
     ],
   },
   kv_transfer_params: {

@@ -43,6 +43,29 @@ export const samplingCases: FieldCases = {
       [{ 300: 'much' }, 422, NOT_A_NUMBER],
     ],
   },
+  repetition_detection: {
+    async effect(ask) {
+      const endless = { logit_bias: { 300: 100 }, max_tokens: 40, return_token_ids: true }
+      const repetition_detection = { max_pattern_size: 2, min_pattern_size: null, min_count: 3 }
+      const { choices } = await ask({ ...endless, repetition_detection })
+      expect(choices[0].token_ids).toEqual([300, 300, 300])
+      expect(choices[0].stop_reason).toBe('repetition_detected')
+    },
+    refused: [
+      [{ max_pattern_size: 2, min_count: 1 }, 400, /min_count/],
+      [{ max_pattern_size: 1_000_000, min_count: 2 }, 422, /1000/],
+      ['x', 422, /dictionary/],
+    ],
+  },
+  thinking_token_budget: {
+    // It needs to know where a thought ends, which HEDDLE_REASONING_PARSER says; this server has none.
+    effect: async (ask) =>
+      expect(await textOf(ask({ thinking_token_budget: null }))).toBe(await textOf(ask({}))),
+    refused: [
+      [10, 400, /reasoning/],
+      ['x', 422, NOT_AN_INTEGER],
+    ],
+  },
   max_tokens: {
     async effect(ask) {
       const { choices, usage } = await ask({ max_tokens: 3 })
