@@ -61,10 +61,17 @@ function assistants(value: unknown): Message | undefined {
   const [answer, ...others] = messagesOf(value) ?? []
   if (answer?.role !== 'assistant' || others.length > 0) return undefined
   const { role, content, tool_calls } = answer
+  const reasoning = reasoningOf(answer)
   const calls = Array.isArray(tool_calls) && tool_calls.length > 0 ? { tool_calls } : undefined
   if (typeof content !== 'string' && content !== undefined) return undefined
   if (content === undefined && calls === undefined) return undefined
-  return { role, content: content ?? '', ...calls }
+  return { role, content: content ?? '', ...(reasoning !== undefined && { reasoning }), ...calls }
+}
+
+/** Wire: what the model thought before it answered, which servers call `reasoning` and older ones `reasoning_content`. */
+function reasoningOf({ reasoning, reasoning_content }: Message): string | undefined {
+  const given = reasoning ?? reasoning_content
+  return typeof given === 'string' && given !== '' ? given : undefined
 }
 
 function messagesOf(value: unknown): Message[] | undefined {

@@ -7,17 +7,19 @@ export interface Message {
 }
 
 /**
- * The messages that a message of OpenTelemetry's conventions is: its texts and tool calls are one, each result of a
- * tool is another. Reasoning is left out. Undefined where a part is something else.
+ * The messages that a message of OpenTelemetry's conventions is: its texts, reasoning and tool calls are one, each
+ * result of a tool is another. Undefined where a part is something else.
  */
 export function messagesOfParts(role: string, parts: readonly unknown[]): Message[] | undefined {
   const texts: string[] = []
+  const thoughts: string[] = []
   const calls: object[] = []
   const results: Message[] = []
   for (const part of parts) {
     if (!isRecord(part)) return undefined
     const { type, content, id, name } = part
     if (type === 'text' && typeof content === 'string') texts.push(content)
+    else if (type === 'reasoning') thoughts.push(typeof content === 'string' ? content : '')
     else if (type === 'tool_call') {
       const text = textOf(part['arguments'])
       if (text === undefined) return undefined
@@ -26,10 +28,16 @@ export function messagesOfParts(role: string, parts: readonly unknown[]): Messag
       const text = textOf(part['response'] ?? part['result'])
       if (text === undefined) return undefined
       results.push({ role: 'tool', tool_call_id: id, content: text })
-    } else if (type !== 'reasoning') return undefined
+    } else return undefined
   }
   if (texts.length === 0 && calls.length === 0) return results.length === 0 ? undefined : results
-  const message = { role, content: texts.join(''), ...(calls.length > 0 && { tool_calls: calls }) }
+  const reasoning = thoughts.join('')
+  const message = {
+    role,
+    content: texts.join(''),
+    ...(reasoning !== '' && { reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
   return [message, ...results]
 }
 

@@ -77,13 +77,7 @@ export function rowOfTrajectory(source: RowSource, conversation: Conversation, o
   if (asked === undefined) return { reason: `has nothing at ${options.group_by}` }
   const choice = choiceOf(conversation)
   const mayTrain = options.train?.config?.allow_training_without_logprobs === true
-  if (
-    options.train != null &&
-    !mayTrain &&
-    choice.logprobs === null &&
-    conversation.choice?.['token_ids'] == null
-  )
-    return { reason: WITHOUT_LOGPROBS }
+  if (options.train != null && !mayTrain && choice.logprobs === null) return { reason: WITHOUT_LOGPROBS }
   const call = callRef(projectId, candidate.call.id)
   const trajectory = {
     messages_and_choices: [...prompt, choice],

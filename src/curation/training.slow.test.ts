@@ -209,7 +209,8 @@ describe('POST /v2/{entity}/{project}/collect into trajectory_groups', () => {
 
   it('400 for attempts without log-probabilities, unless training may do without, or nothing is trained', async () => {
     const project = server.newProject()
-    const output = { choices: [{ message: { role: 'assistant', content: 'x' } }] }
+    // The trainer takes ids alone for no sample.
+    const output = { choices: [{ message: { role: 'assistant', content: 'x' }, token_ids: [300] }] }
     await graded(
       project,
       [
