@@ -4,6 +4,7 @@ import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { STOP_SIGNALS } from './on-interrupt.ts'
 import { showProgress } from './progress.ts'
 import { pythonIn } from './python-environments.ts'
 import { NODE, ROOT } from './repository.ts'
@@ -31,8 +32,6 @@ const ENGINE_WAIT_MS = 300_000
 
 /** Lines of the server's log that explain a failure. */
 const LOG_LINES = 15
-
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** Starts the server on a port with a data folder; its log is kept there. */
 export function startServer({

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { type Config, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { Moved } from '../../src/move.ts'
+import { onInterrupt } from '../on-interrupt.ts'
 import { showProgress } from '../progress.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption, path } from './options.ts'
 import { megabytes } from './sizes.ts'
@@ -65,16 +66,12 @@ ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'hedd
       const target = settingsOf(options.to, source.dataFolder)
       const { move } = await import('../../src/move.ts')
       const progress = options.json ? undefined : showProgress('Moving')
-      const stopping = new AbortController()
-      for (const signal of ['SIGINT', 'SIGTERM'] as const)
-        process.once(signal, () =>
-          stopping.abort(new Error('Interrupted: run the same command again to go on')),
-        )
+      using interrupt = onInterrupt('Interrupted: run the same command again to go on')
       try {
         const moved = await move({ source, target }, log, {
           onServing: (url) => progress?.show(`reads are served at ${url}`),
           onProgress: ({ what, done }) => progress?.show(`${what}: ${done}`),
-          signal: stopping.signal,
+          signal: interrupt.signal,
         })
         progress?.done()
         process.stdout.write(options.json ? `${JSON.stringify(moved)}\n` : summaryOf(moved))

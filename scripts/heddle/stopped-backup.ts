@@ -7,6 +7,7 @@ import { openDataFolder } from '../../src/stores/data-folder.ts'
 import { readStoresElsewhere } from '../../src/stores-elsewhere.ts'
 import type { BackupRes } from '../../src/system/backup/wire.ts'
 import { VERSION } from '../../src/version.ts'
+import { onInterrupt } from '../on-interrupt.ts'
 import type { Progress } from '../progress.ts'
 import { brokenPartsIn } from './broken-parts.ts'
 import { megabytes } from './sizes.ts'
@@ -19,8 +20,7 @@ export async function backupStopped(data: string, to: string, progress: Progress
   const elsewhere = storesElsewhere(readStoresElsewhere(givenSettings(process.env).env))
   if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
   requireSqlite(data)
-  const stopping = new AbortController()
-  process.once('SIGINT', () => stopping.abort(new Error('Interrupted')))
+  using interrupt = onInterrupt('Interrupted')
   using _held = openDataFolder(data)
   const target = await checkTarget(to, data)
   await using snapshot = await takeStoppedSnapshot(data)
@@ -28,7 +28,7 @@ export async function backupStopped(data: string, to: string, progress: Progress
     snapshot,
     { target, version: VERSION },
     (done) => progress?.show(`${megabytes(done.bytes)} of ${megabytes(done.bytesTotal)}`),
-    stopping.signal,
+    interrupt.signal,
   )
   return {
     state: 'done',
