@@ -1,9 +1,14 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { givenSettings } from '../../src/given-settings.ts'
+import { placesOf } from '../../src/open-stores.ts'
 import { refusalOfBackup, storesElsewhere } from '../../src/stores/backup/no-snapshots.ts'
+import { BACKED_UP } from '../../src/stores/backup/snapshot.ts'
 import { takeStoppedSnapshot } from '../../src/stores/backup/stopped-snapshot.ts'
 import { checkTarget, writeBackup } from '../../src/stores/backup/write-backup.ts'
-import { requireSqlite } from '../../src/stores/control-db/sqlite.ts'
+import { readSqlite, requireSqlite } from '../../src/stores/control-db/sqlite.ts'
 import { openDataFolder } from '../../src/stores/data-folder.ts'
+import { checkPlaces } from '../../src/stores/move/records.ts'
 import { readStoresElsewhere } from '../../src/stores-elsewhere.ts'
 import type { BackupRes } from '../../src/system/backup/wire.ts'
 import { VERSION } from '../../src/version.ts'
@@ -17,11 +22,10 @@ export type Done = Extract<BackupRes, { state: 'done' }>
 
 /** Backs up a data folder that no server holds. @throws Error where one does, or a store is elsewhere */
 export async function backupStopped(data: string, to: string, progress: Progress | undefined): Promise<Done> {
-  const elsewhere = storesElsewhere(readStoresElsewhere(givenSettings(process.env).env))
-  if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
-  requireSqlite(data)
+  refuseElsewhere(data)
   using interrupt = onInterrupt('Interrupted')
   using _held = openDataFolder(data)
+  await refuseMoved(data)
   const target = await checkTarget(to, data)
   await using snapshot = await takeStoppedSnapshot(data)
   const { takenAt, files, bytes } = await writeBackup(
@@ -39,4 +43,25 @@ export async function backupStopped(data: string, to: string, progress: Progress
     bytes,
     broken_parts: brokenPartsIn(data).length,
   }
+}
+
+/** For stores that the settings place elsewhere, and for those that the folder never had: a first start makes each. */
+function refuseElsewhere(data: string): void {
+  const settings = readStoresElsewhere(givenSettings(process.env).env)
+  if (settings.postgres === undefined) requireSqlite(data)
+  const isIn = (name: string): boolean => existsSync(join(data, name))
+  const elsewhere = storesElsewhere({
+    clickhouse: settings.clickhouse ?? (isIn(BACKED_UP.traces) ? undefined : 'absent'),
+    postgres: settings.postgres,
+    s3: settings.s3 ?? (isIn(BACKED_UP.blobs) ? undefined : 'absent'),
+  })
+  if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
+}
+
+/** Without the settings of its new place, a folder that was moved away looks like one in use. */
+async function refuseMoved(data: string): Promise<void> {
+  await using control = readSqlite(data)
+  const tables = await control.introspection.getTables()
+  // Releases before that of the table have moved nothing.
+  if (tables.some(({ name }) => name === 'moves')) await checkPlaces(control, placesOf({ dataFolder: data }))
 }

@@ -58,6 +58,15 @@ export function openSqlite(
   })
 }
 
+/** Opens the embedded control database of a folder as it is: it is neither migrated nor changed. */
+export function readSqlite(folder: string): ControlDb & AsyncDisposable {
+  const database = new DatabaseSync(join(folder, CONTROL_FILE), { readOnly: true })
+  const kysely = new Kysely<ControlTables>({
+    dialect: new SqliteDialect({ database: adapt(database, () => undefined) }),
+  })
+  return Object.assign(kysely, { [Symbol.asyncDispose]: () => kysely.destroy() })
+}
+
 /** Kysely speaks better-sqlite3's interface; node:sqlite differs in how parameters and result columns are given. */
 function adapt(database: DatabaseSync, written: (error: unknown) => void): SqliteDatabase {
   const prepared = new Map<string, StatementSync>()

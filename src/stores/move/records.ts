@@ -78,7 +78,7 @@ export async function checkPlaces(control: ControlDb, places: Places): Promise<v
       )
     if (last.from_place === place && last.finished_at !== null)
       throw new Error(
-        `The ${name} was moved from ${place} to ${last.to_place} at ${last.finished_at}: start with the settings of the new ` +
+        `The ${name} was moved from ${place} to ${last.to_place} at ${last.finished_at}: use the settings of the new ` +
           'place. To use the old one again, without what was written since, run "heddle move --forget"',
       )
   }

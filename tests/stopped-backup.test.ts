@@ -1,0 +1,64 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { backupStopped } from '../scripts/heddle/stopped-backup.ts'
+import { placesOf } from '../src/open-stores.ts'
+import { openSqlite } from '../src/stores/control-db/sqlite.ts'
+import type { MovedStore } from '../src/stores/move/move-options.ts'
+import { beginMove, finishMoves } from '../src/stores/move/records.ts'
+
+let folder = ''
+let data = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'heddle-stopped-'))
+  data = join(folder, 'data')
+  await cp(inject('migratedFolder'), data, { recursive: true, verbatimSymlinks: true })
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const back = () => backupStopped(data, join(folder, 'backup'), undefined)
+
+async function refused(message: string): Promise<void> {
+  await expect(back()).rejects.toThrow(message)
+  expect(await readdir(folder)).toEqual(['data'])
+}
+
+/** Notes that a store was moved from the folder, or into it and not to its end. */
+async function note(store: MovedStore, way: 'from it' | 'into it, in part'): Promise<void> {
+  await using control = openSqlite(data)
+  const here = placesOf({ dataFolder: data })[store]
+  if (way === 'from it') await finishMoves(control, [{ store, from: here, to: 'elsewhere' }])
+  else await beginMove(control, { store, from: 'elsewhere', to: here })
+}
+
+describe('heddle backup of a folder that no server holds', () => {
+  it.each([
+    ['trace_db', 'The trace database was moved from'],
+    ['control_db', 'The control database was moved from'],
+    ['blobs', 'The file store was moved from'],
+  ] as const)('is refused where %s was moved away', async (store, message) => {
+    await note(store, 'from it')
+    await refused(message)
+  })
+
+  it('is refused where a move into it is not finished', async () => {
+    await note('trace_db', 'into it, in part')
+    await refused('is not finished')
+  })
+
+  it.each([
+    ['trace-db', 'the trace database on ClickHouse'],
+    ['blobs', 'the files on S3'],
+  ])('is refused where it never had %s', async (name, message) => {
+    await rm(join(data, name), { recursive: true })
+    await refused(`A backup would lack ${message}`)
+  })
+
+  it('is written of a folder of a release that moved nothing yet', async () => {
+    using control = new DatabaseSync(join(data, 'control.sqlite'))
+    control.exec('DROP TABLE moves')
+    expect(await back()).toMatchObject({ path: join(folder, 'backup') })
+  })
+})
