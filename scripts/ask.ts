@@ -2,9 +2,15 @@
 import { z } from 'zod'
 import { messageOf } from '../src/errors.ts'
 
-/** A server, and the key that it is asked with. */
-export interface Asked {
+/** Where a server answers. */
+export interface Address {
   url: string
+  /** The SHA-256 of the certificate by which it is known there; where absent, it is known by the name in its address. */
+  certificate?: string | undefined
+}
+
+/** A server, and the key that it is asked with. */
+export interface Asked extends Address {
   key: string
 }
 
@@ -40,18 +46,36 @@ export async function* askForLines(server: Asked, path: string, body: object): A
 
 /** A request by itself. @throws Error with the server's message, or why it cannot be reached. */
 export async function request(
-  url: string,
+  address: Address,
   method: Method,
   path: string,
   { headers, body }: { headers: Record<string, string>; body: object | undefined },
 ): Promise<Response> {
   const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
-  const response = await fetch(url.replace(/\/+$/, '') + path, init).catch((error: unknown) => {
-    const cause = error instanceof Error ? (error.cause ?? error) : error
-    throw new Error(`${url} cannot be reached: ${messageOf(cause)}`)
-  })
+  const response = await reach(address, path, init)
   if (response.ok) return response
-  throw new Error(`${response.status}: ${messageIn(url, await response.text())}`)
+  throw new Error(`${response.status}: ${messageIn(address.url, await response.text())}`)
+}
+
+/** The response to a request, whatever its status. @throws Error why the server cannot be reached. */
+export async function reach(
+  { url, certificate }: Address,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  try {
+    const target = url.replace(/\/+$/, '') + path
+    if (certificate === undefined) return await fetch(target, init)
+    // Most servers are asked without it, and need not wait until it is loaded.
+    const { fetchPinned } = await import('./pinned-fetch.ts')
+    return await fetchPinned(target, init, certificate)
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    const isNamedOtherwise =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+    const hint = isNamedOtherwise ? ': name it as its certificate does, with --url https://NAME' : ''
+    throw new Error(`${url} cannot be reached: ${messageOf(cause)}${hint}`, { cause })
+  }
 }
 
 /** A reply as what it has to be. @throws Error that the server is another one. */
@@ -70,10 +94,10 @@ export function foreign(url: string, cause?: unknown): Error {
   return new Error(`${url} is no Heddle server, or one of another version`, { cause })
 }
 
-function respond({ url, key }: Asked, method: Method, path: string, body?: object): Promise<Response> {
+function respond({ key, ...address }: Asked, method: Method, path: string, body?: object): Promise<Response> {
   if (!KEY_CHARACTERS.test(key))
     throw new Error('The key has characters that no key has: see HEDDLE_API_KEY and WANDB_API_KEY')
-  return request(url, method, path, { headers: { authorization: `Bearer ${key}` }, body })
+  return request(address, method, path, { headers: { authorization: `Bearer ${key}` }, body })
 }
 
 async function* piecesOf(url: string, { body }: Response): AsyncGenerator<string> {

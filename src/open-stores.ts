@@ -41,8 +41,8 @@ export interface Stores extends AsyncDisposable {
   readOnly: string | undefined
   /** Takes states of all stores for backups. */
   snapshots: LiveSnapshots
-  /** Tells other processes of this machine where the server is reached. */
-  announce(url: string): void
+  /** Tells other processes of this machine where the server is reached, and which certificate it shows there. */
+  announce(url: string, certificate?: string): void
 }
 
 /** Where the stores of this machine are. */

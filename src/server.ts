@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   await using server = await listenConfigured(app, config, parts)
   // Until here a signal ends the process at once: a start may wait for minutes, and survives that.
   const stopped = stopSignal()
-  stores.announce(server.url)
+  stores.announce(server.url, server.certificate)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
   if (signIn !== undefined)

@@ -4,14 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Finding } from '../scripts/heddle/doctor/check.ts'
+import { serverChecks } from '../scripts/heddle/doctor/server-checks.ts'
+import { readConfig } from '../src/config.ts'
 import { listen } from '../src/http/listen.ts'
-import { openTestApp } from '../src/test-app.ts'
+import { openTestApp, type TestApp } from '../src/test-app.ts'
+import { CERT, KEY } from '../src/test-certificate.ts'
 import { heddle } from './run-command.ts'
 
 /** More than a server puts on a page. */
 const MANY = 101
 
 let folder: string
+let data: string
+let opened: TestApp
 let url: string
 let key: string
 let link: string
@@ -19,7 +25,8 @@ const closing = new AsyncDisposableStack()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'heddle-command-'))
-  const opened = closing.use(await openTestApp(join(folder, 'data'), { auth: 'keys' }))
+  data = join(folder, 'data')
+  opened = closing.use(await openTestApp(data, { auth: 'keys' }))
   const server = closing.use(await listen(opened.app, { host: '127.0.0.1', port: 0 }))
   url = server.url
   opened.stores.announce(url)
@@ -31,6 +38,27 @@ afterAll(async () => {
   await closing.disposeAsync()
   await rm(folder, { recursive: true, force: true })
 })
+
+/**
+ * The same server encrypted, as its data folder announces it until disposal: on all addresses, none of which is a name of
+ * its certificate that a client trusts.
+ */
+async function encrypted(certificate?: string): Promise<AsyncDisposable> {
+  const server = await listen(opened.app, { host: '0.0.0.0', port: 0, tls: { cert: CERT, key: KEY } })
+  opened.stores.announce(server.url, certificate ?? server.certificate)
+  return {
+    async [Symbol.asyncDispose]() {
+      opened.stores.announce(url)
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What the doctor finds of the server of the data folder. */
+async function serverFinding(): Promise<Finding | undefined> {
+  const check = serverChecks(readConfig({ HEDDLE_DATA: data })).find(({ name }) => name === 'server')
+  return await check?.look()
+}
 
 /** A service that is no Heddle: it answers everything so. */
 async function answering(text: string): Promise<AsyncDisposable & { url: string }> {
@@ -73,7 +101,7 @@ describe('heddle with a server that is asked', () => {
   it('0 for the server and the key of variables, of which empty ones count as none', async () => {
     const env = { HEDDLE_URL: url, HEDDLE_API_KEY: '', WANDB_API_KEY: key }
     expect(await heddle(['users', 'list'], folder, env)).toMatchObject({ code: 0 })
-    const ofFolder = { HEDDLE_URL: '', HEDDLE_DATA: join(folder, 'data'), HEDDLE_API_KEY: key }
+    const ofFolder = { HEDDLE_URL: '', HEDDLE_DATA: data, HEDDLE_API_KEY: key }
     expect(await heddle(['users', 'list'], folder, ofFolder)).toMatchObject({ code: 0 })
   })
 
@@ -111,6 +139,26 @@ describe('heddle with a server that is asked', () => {
       }
     },
   )
+
+  it('0 for a server of its data folder, whatever name its certificate is for', async () => {
+    await using _encrypted = await encrypted()
+    expect(await heddle(['users', 'list', '--key', key, '--data', data])).toMatchObject({ code: 0, err: '' })
+    expect(await serverFinding()).toMatchObject({
+      status: 'ok',
+      detail: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+ is ok$/),
+    })
+  })
+
+  it('1 for a server with another certificate than that of the data folder, with the option that names one', async () => {
+    await using _encrypted = await encrypted('AB:CD')
+    const { code, err } = await heddle(['users', 'list', '--key', key, '--data', data])
+    expect(code).toBe(1)
+    expect(err).toContain('with another certificate: name the right one with --url https://NAME')
+    expect(await serverFinding()).toMatchObject({
+      status: 'failed',
+      detail: expect.stringContaining('another certificate'),
+    })
+  })
 
   it('1 for a link that was used, with the reason, and for one of a server that is away', async () => {
     const used = await heddle(['keys', 'create', 'x', '--link', link])

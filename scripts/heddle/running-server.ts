@@ -1,15 +1,20 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { type Holder, holderOf } from '../../src/stores/data-folder.ts'
-import { type Asked, ask, DEFAULT_KEY, type Method, replyOf } from '../ask.ts'
+import { type Address, type Asked, ask, DEFAULT_KEY, type Method, replyOf } from '../ask.ts'
 import { dataOption, defaultDataFolder, defaultUrl, jsonOption, keyOption, urlOption } from './options.ts'
 
 /** The most that a server puts on a page. */
 const PAGE_ITEMS = 100
 
-/** Where the holder of a data folder answers; an address of all interfaces is none to ask. */
-export function askableUrl(holder: Holder | undefined): string | undefined {
-  return holder?.url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+/**
+ * Where the holder of a data folder answers: an address of all interfaces is none to ask, and no certificate names the
+ * one that is asked instead.
+ */
+export function addressOf(holder: Holder | undefined): Address | undefined {
+  if (holder?.url === undefined) return undefined
+  const url = holder.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+  return { url, certificate: holder.certificate }
 }
 
 /** Which server a command asks. */
@@ -26,12 +31,12 @@ export function serverOf(options: ServerOptions): Asked | undefined {
   if (url !== undefined) return { url, key }
   const holder = holderOf(data)
   if (holder === undefined) return undefined
-  const held = askableUrl(holder)
+  const held = addressOf(holder)
   if (held === undefined)
     throw new Error(
       `The data folder ${data} is in use (${holder.text}): name the server's address with --url`,
     )
-  return { url: held, key }
+  return { ...held, key }
 }
 
 export interface AskOptions extends ServerOptions {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -21,6 +22,8 @@ export interface ListenOptions {
 
 export interface Listening extends AsyncDisposable {
   url: string
+  /** The SHA-256 of the certificate that it shows, hexadecimal with colons; undefined without one. */
+  certificate: string | undefined
 }
 
 /** Open connections get this long to finish after a stop was requested; the whole stop must fit 10 s. */
@@ -82,6 +85,7 @@ export async function listen(
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
+    certificate: tls && new X509Certificate(tls.cert).fingerprint256,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       if ('closeIdleConnections' in server) server.closeIdleConnections()

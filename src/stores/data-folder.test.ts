@@ -51,7 +51,9 @@ describe('holderOf', () => {
         url: undefined,
       })
       held.announce('http://127.0.0.1:6060')
-      expect(holderOf(folder)?.url).toBe('http://127.0.0.1:6060')
+      expect(holderOf(folder)).toMatchObject({ url: 'http://127.0.0.1:6060', certificate: undefined })
+      held.announce('https://0.0.0.0:6060', 'AB:CD')
+      expect(holderOf(folder)).toMatchObject({ url: 'https://0.0.0.0:6060', certificate: 'AB:CD' })
     }
     expect(holderOf(folder)).toBeUndefined()
   })

@@ -6,8 +6,11 @@ import { messageOf } from '../errors.ts'
 /** The one folder with everything embedded, held by this process alone until disposal. */
 export interface DataFolder extends Disposable {
   path: string
-  /** Tells other processes where the holder is reached. */
-  announce(url: string): void
+  /**
+   * Tells other processes where the holder is reached.
+   * @param certificate the SHA-256 of the one that it shows there, by which they know it whatever name it is for
+   */
+  announce(url: string, certificate?: string): void
 }
 
 /** A process that holds a data folder. */
@@ -16,6 +19,8 @@ export interface Holder {
   text: string
   /** Where it is reached; undefined where it has not written that. */
   url: string | undefined
+  /** The SHA-256 of the certificate that it shows there; undefined where it has none. */
+  certificate: string | undefined
 }
 
 /**
@@ -39,7 +44,11 @@ export function openDataFolder(path: string): DataFolder {
   }
   return {
     path,
-    announce: (url) => writeFileSync(holder, `${ownText}, ${url}`),
+    announce: (url, certificate) =>
+      writeFileSync(
+        holder,
+        [ownText, url, ...(certificate ? [`certificate ${certificate}`] : [])].join(', '),
+      ),
     [Symbol.dispose]: () => lock.close(),
   }
 }
@@ -85,8 +94,9 @@ function notUsable(path: string, error: unknown): Error {
 function readHolder(path: string): Holder {
   try {
     const text = readFileSync(join(path, HOLDER_FILE), 'utf8')
-    return { text, url: /https?:\S+$/.exec(text)?.[0] }
+    const [, url, certificate] = /(https?:\S+?)(?:, certificate (\S+))?$/.exec(text) ?? []
+    return { text, url, certificate }
   } catch {
-    return { text: 'which has not written its process id', url: undefined }
+    return { text: 'which has not written its process id', url: undefined, certificate: undefined }
   }
 }
