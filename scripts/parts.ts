@@ -1,7 +1,7 @@
 /** The parts of set-up: each brings something that a fresh clone lacks, and does nothing where it is there. */
 import { join } from 'node:path'
 import { chromiumPath, findChromium, startsUp, waysToChromium } from './chromium.ts'
-import { lockFolder } from './folder-lock.ts'
+import { lockFolder } from './folder-lock.mjs'
 import { ensureIfPossible, ensurePython } from './python-environments.ts'
 import { NODE, ROOT } from './repository.ts'
 import { runSteps } from './steps.ts'

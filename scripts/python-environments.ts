@@ -10,7 +10,7 @@ import {
   pythonEnvFolder,
   pythonOf,
 } from '../src/stores/compute/python-environment.ts'
-import { lockFolder } from './folder-lock.ts'
+import { lockFolder } from './folder-lock.mjs'
 import { ROOT } from './repository.ts'
 import { runSteps, type Step } from './steps.ts'
 

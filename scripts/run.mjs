@@ -4,7 +4,7 @@
  * because it runs before anything is installed: it installs the npm packages when the lock file has changed, and goes on
  * with the Node among them, which runs TypeScript. Without work to do it only compares hashes.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -13,15 +13,20 @@ import module from 'node:module'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { lockFolder } from './folder-lock.mjs'
 
 const ROOT = resolve(fileURLToPath(import.meta.url), '../..')
-const NODE = join(ROOT, 'node_modules/.bin/node')
+const PACKAGES = join(ROOT, 'node_modules')
+const NODE = join(PACKAGES, '.bin/node')
 
 /** Where `npx heddle` finds the command: npm links those of packages, not that of the folder itself. */
-const COMMAND = join(ROOT, 'node_modules/.bin/heddle')
+const COMMAND = join(PACKAGES, '.bin/heddle')
 
 /** As in src/main.ts: compiled modules, with which a command starts in half the time. */
-const COMPILED = join(ROOT, 'node_modules/.cache/heddle')
+const COMPILED = join(PACKAGES, '.cache/heddle')
+
+/** What runs a server of this folder. */
+const SERVER = join(ROOT, 'src/main.ts')
 
 /** Runs TypeScript as it is. */
 const NODE_MAJOR_MIN = 24
@@ -64,15 +69,36 @@ async function main([name = '', ...args]) {
 /** Installs the npm packages when the lock file has changed since they were; resolves with whether it did. */
 async function installPackages() {
   const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
-  const stamp = join(ROOT, 'node_modules/.heddle-lock')
+  const stamp = join(PACKAGES, '.heddle-lock')
   const wanted = createHash('sha256').update(lock).digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return false
-  await runNpm(Object.keys(JSON.parse(lock).packages).length - 1)
-  provideNode()
-  rmSync(COMMAND, { force: true })
-  symlinkSync('../../scripts/heddle.mjs', COMMAND)
-  writeFileSync(stamp, wanted)
+  const areInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+  if (areInstalled()) return false
+  const release = await lockFolder(PACKAGES)
+  try {
+    // By another command, which this one has waited for.
+    if (areInstalled()) return true
+    refuseUnderServer()
+    rmSync(stamp, { force: true })
+    await runNpm(Object.keys(JSON.parse(lock).packages).length - 1)
+    provideNode()
+    rmSync(COMMAND, { force: true })
+    symlinkSync('../../scripts/heddle.mjs', COMMAND)
+    writeFileSync(stamp, wanted)
+  } finally {
+    release()
+  }
   return true
+}
+
+/** A server loads some packages only when they are needed: they may not be those of another version by then. */
+function refuseUnderServer() {
+  const { stdout } = spawnSync('ps', ['-Awwo', 'pid=,args='], { encoding: 'utf8' })
+  const server = (stdout ?? '').split('\n').find((line) => line.endsWith(`node ${SERVER}`))
+  if (server === undefined) return
+  const pid = Number.parseInt(server, 10)
+  throw new Error(
+    `The packages of ${ROOT} have to be replaced, and process ${pid} is a server that runs with them: stop it, then run this command again`,
+  )
 }
 
 /**

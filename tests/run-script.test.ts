@@ -1,10 +1,23 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { lockFolder } from '../scripts/folder-lock.mjs'
 
-const BOOTSTRAP = resolve(import.meta.dirname, '../scripts/run.mjs')
+const SCRIPTS = resolve(import.meta.dirname, '../scripts')
 
 /** Another Node than the one of the tests, which does the same: the bootstrap hands over to it. */
 const OTHER_NODE = `#!/bin/sh\nexec ${process.execPath} "$@"\n`
@@ -29,15 +42,17 @@ afterEach(() => {
 
 /** A repository with nothing but two scripts under names of commands, and a module of theirs, and with an npm that runs `install` in its place. */
 function repository(install: string): string {
-  const root = mkdtempSync(join(tmpdir(), 'heddle-run-'))
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-run-')))
   folders.push(root)
-  for (const folder of ['scripts', 'bin']) mkdirSync(join(root, folder))
-  copyFileSync(BOOTSTRAP, join(root, 'scripts/run.mjs'))
+  for (const folder of ['scripts', 'bin', 'src']) mkdirSync(join(root, folder))
+  for (const file of ['run.mjs', 'folder-lock.mjs'])
+    copyFileSync(join(SCRIPTS, file), join(root, 'scripts', file))
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
   writeFileSync(join(root, 'package-lock.json'), '{"packages": {"": {}, "node_modules/one": {}}}')
   writeFileSync(join(root, 'scripts/gen.ts'), ECHO)
   writeFileSync(join(root, 'scripts/test.ts'), WAIT)
   writeFileSync(join(root, 'scripts/parts.ts'), 'export {}')
+  writeFileSync(join(root, 'src/main.ts'), WAIT)
   writeFileSync(join(root, 'node'), OTHER_NODE)
   writeFileSync(join(root, 'bin/npm'), `#!/bin/sh\necho x >> ${root}/installed\n${install}\n`)
   chmodSync(join(root, 'node'), 0o755)
@@ -53,8 +68,15 @@ interface Ended {
   err: string
 }
 
-/** Runs a script of a repository to its end; `signal` is sent once it waits. */
-async function run(root: string, args: string[], signal?: NodeJS.Signals): Promise<Ended> {
+interface RunOptions {
+  /** Is sent once the script waits. */
+  signal?: NodeJS.Signals
+  /** Is called when the command waits for another one. */
+  onWaiting?: () => void
+}
+
+/** Runs a script of a repository to its end. */
+async function run(root: string, args: string[], { signal, onWaiting }: RunOptions = {}): Promise<Ended> {
   const child = spawn(process.execPath, ['scripts/run.mjs', ...args], {
     cwd: root,
     env: { ...process.env, PATH: `${join(root, 'bin')}${delimiter}${process.env['PATH']}` },
@@ -66,6 +88,7 @@ async function run(root: string, args: string[], signal?: NodeJS.Signals): Promi
   })
   child.stderr.on('data', (chunk) => {
     ended.err += String(chunk)
+    if (String(chunk).includes('Waiting for process')) onWaiting?.()
   })
   child.stdin.end('input')
   ended.code = await new Promise((fulfil) => child.once('close', fulfil))
@@ -92,6 +115,34 @@ describe('scripts/run.mjs', () => {
     expect(existsSync(installed)).toBe(true)
   })
 
+  it('waits for another command that installs, and uses what that has installed', async () => {
+    const root = repository(INSTALLS)
+    const [packages, aside] = [join(root, 'node_modules'), join(root, 'aside')]
+    await run(root, ['gen', '0'])
+    renameSync(packages, aside)
+    const release = await lockFolder(packages)
+    const onWaiting = (): void => {
+      renameSync(aside, packages)
+      release()
+    }
+    expect(await run(root, ['gen', '0'], { onWaiting })).toMatchObject({ code: 0, out: 'ran 0 input' })
+    expect(readFileSync(join(root, 'installed'), 'utf8')).toBe('x\n')
+    expect(existsSync(join(root, 'node_modules.lock'))).toBe(false)
+  })
+
+  it('replaces no packages of a server that runs with them', async () => {
+    const root = repository(INSTALLS)
+    const server = spawn(process.execPath, [join(root, 'src/main.ts')])
+    await once(server.stdout, 'data')
+    const refused = await run(root, ['gen', '0'])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain(`process ${server.pid} is a server that runs with them: stop it`)
+    expect(existsSync(join(root, 'installed'))).toBe(false)
+    server.kill('SIGTERM')
+    await once(server, 'close')
+    expect(await run(root, ['gen', '0'])).toMatchObject({ code: 0 })
+  })
+
   it('runs the script in its own process when it runs on the Node of the packages', async () => {
     const root = repository(`mkdir -p node_modules/.bin && ln -s ${process.execPath} node_modules/.bin/node`)
     await run(root, ['gen', '0'])
@@ -100,7 +151,7 @@ describe('scripts/run.mjs', () => {
 
   it('passes a signal on, and ends as the script does', async () => {
     const root = repository(INSTALLS)
-    expect(await run(root, ['test'], 'SIGTERM')).toMatchObject({ code: 3, out: 'waits stopped' })
+    expect(await run(root, ['test'], { signal: 'SIGTERM' })).toMatchObject({ code: 3, out: 'waits stopped' })
   })
 
   it('says why the packages could not be installed, and tries again the next time', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lockFolder } from '../scripts/folder-lock.ts'
+import { lockFolder } from '../scripts/folder-lock.mjs'
 
 let folder: string
 

@@ -1,4 +1,8 @@
-/** Locks of the folders that set-up fills: clones of one user share them, and may be set up at once. */
+// @ts-check
+/**
+ * Locks of the folders that set-up fills: clones of one user share them, and may be set up at once. Plain JavaScript as
+ * `run.mjs`, which takes one too.
+ */
 import {
   linkSync,
   mkdirSync,
@@ -22,7 +26,8 @@ const LOCK_SILENT_MS = 30_000
 /** A process that waits for a lock looks this often. */
 const LOOK_MS = 500
 
-function touch(lock: string): void {
+/** @param {string} lock */
+function touch(lock) {
   try {
     utimesSync(lock, new Date(), new Date())
   } catch {
@@ -30,8 +35,11 @@ function touch(lock: string): void {
   }
 }
 
-/** The process id in a lock that its holder still touches; undefined for any other lock, and without one. */
-function holderOf(lock: string): number | undefined {
+/**
+ * The process id in a lock that its holder still touches; undefined for any other lock, and without one.
+ * @param {string} lock
+ */
+function holderOf(lock) {
   try {
     const holder = Number(readFileSync(lock, 'utf8'))
     return isAlive(holder) && Date.now() - statSync(lock).mtimeMs <= LOCK_SILENT_MS ? holder : undefined
@@ -41,8 +49,11 @@ function holderOf(lock: string): number | undefined {
   }
 }
 
-/** Makes the lock, with the process id in it from its first moment on. @returns whether there was none */
-function take(lock: string): boolean {
+/**
+ * Makes the lock, with the process id in it from its first moment on. @returns whether there was none
+ * @param {string} lock
+ */
+function take(lock) {
   const own = `${lock}.${process.pid}`
   writeFileSync(own, String(process.pid))
   try {
@@ -56,8 +67,11 @@ function take(lock: string): boolean {
   }
 }
 
-/** Removes a lock whose holder is gone; one that another process has made meanwhile is put back. */
-function removeAbandoned(lock: string): void {
+/**
+ * Removes a lock whose holder is gone; one that another process has made meanwhile is put back.
+ * @param {string} lock
+ */
+function removeAbandoned(lock) {
   const aside = `${lock}.${process.pid}.abandoned`
   try {
     renameSync(lock, aside)
@@ -71,10 +85,12 @@ function removeAbandoned(lock: string): void {
 
 /**
  * Only one process at a time fills a folder: resolves with what releases the lock, once no other live process holds it.
- * @param signal gives up waiting for it
+ * @param {string} folder
+ * @param {AbortSignal} [signal] gives up waiting for it
+ * @returns {Promise<() => void>}
  * @throws Error where the lock cannot be written
  */
-export async function lockFolder(folder: string, signal?: AbortSignal): Promise<() => void> {
+export async function lockFolder(folder, signal) {
   const lock = `${folder}.lock`
   mkdirSync(join(folder, '..'), { recursive: true })
   for (let told = false; !take(lock); ) {
@@ -92,11 +108,13 @@ export async function lockFolder(folder: string, signal?: AbortSignal): Promise<
   }
 }
 
-function codeOf(error: unknown): string {
+/** @param {unknown} error */
+function codeOf(error) {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-function isAlive(pid: number): boolean {
+/** @param {number} pid */
+function isAlive(pid) {
   if (!pid) return false
   try {
     process.kill(pid, 0)
