@@ -7,7 +7,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 // Older versions than that among the packages have no compile cache to import by name.
 import module from 'node:module'
 import { join, resolve } from 'node:path'
@@ -58,6 +66,7 @@ async function main([name = '', ...args]) {
     throw new Error(`Usage: node scripts/run.mjs NAME [ARGUMENT …]\nNAME is one of ${NAMES.join(', ')}`)
   const script = join(ROOT, 'scripts', `${name}.ts`)
   const wasInstalled = await installPackages()
+  provideNode()
   if (wasInstalled || realpathSync(process.execPath) !== realpathSync(NODE))
     return runWith(NODE, [script, ...args])
   // Without a process between them, signals reach the script as they are sent.
@@ -80,7 +89,6 @@ async function installPackages() {
     refuseUnderServer()
     rmSync(stamp, { force: true })
     await runNpm(Object.keys(JSON.parse(lock).packages).length - 1)
-    provideNode()
     rmSync(COMMAND, { force: true })
     symlinkSync('../../scripts/heddle.mjs', COMMAND)
     writeFileSync(stamp, wanted)
@@ -139,7 +147,7 @@ async function runNpm(total) {
 
 /**
  * The Node that runs everything is a package with a locked hash where npm has one, which is on Linux; elsewhere it is
- * the one that runs this.
+ * the one that runs this, until an update moves that one away.
  */
 function provideNode() {
   if (existsSync(NODE)) return
@@ -147,7 +155,9 @@ function provideNode() {
     throw new Error(
       `Heddle runs on Node ${NODE_MAJOR_MIN} or newer, which it brings along on Linux; here it has to be installed (this is ${process.version})`,
     )
-  symlinkSync(process.execPath, NODE)
+  const link = `${NODE}.${process.pid}`
+  symlinkSync(process.execPath, link)
+  renameSync(link, NODE)
 }
 
 /**

@@ -10,6 +10,8 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -141,6 +143,16 @@ describe('scripts/run.mjs', () => {
     server.kill('SIGTERM')
     await once(server, 'close')
     expect(await run(root, ['gen', '0'])).toMatchObject({ code: 0 })
+  })
+
+  it('provides its Node again where that was a link to one which an update has moved away', async () => {
+    const root = repository(INSTALLS)
+    await run(root, ['gen', '0'])
+    const node = join(root, 'node_modules/.bin/node')
+    unlinkSync(node)
+    symlinkSync(join(root, 'moved-away'), node)
+    expect(await run(root, ['gen', '0'])).toMatchObject({ code: 0, out: 'ran 0 input', err: '' })
+    expect(realpathSync(node)).toBe(realpathSync(process.execPath))
   })
 
   it('runs the script in its own process when it runs on the Node of the packages', async () => {
