@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { environmentChecks } from '../scripts/heddle/doctor/environment-checks.ts'
+import { ROOT } from '../scripts/repository.ts'
+import { readConfig } from '../src/config.ts'
 import { startServer } from './backup/server-process.ts'
 import { heddle } from './run-command.ts'
 
@@ -186,6 +189,22 @@ describe('heddle doctor', () => {
     const absent = await heddle(['doctor', 'gpu', '--model', './absent'], folder)
     expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('absent/config.json') })
     expect(await heddle(['doctor', 'gpu', '--gpus', '0'], folder)).toMatchObject({ code: 2 })
+  })
+
+  it('gpu knows a relative folder as the server does, from any directory', async () => {
+    const args = ['doctor', 'gpu', '--model', 'engine/models/loom-tiny']
+    expect(await heddle(args, folder)).toMatchObject({ code: 0, err: '' })
+  })
+
+  it.each([
+    ['heddle/loom-tiny', 'ok', resolve(ROOT, 'engine/models/loom-tiny')],
+    ['engine/models/loom-tiny', 'ok', resolve(ROOT, 'engine/models/loom-tiny')],
+    [resolve(ROOT, 'engine/models/loom-tiny'), 'ok', resolve(ROOT, 'engine/models/loom-tiny')],
+    ['/nonexistent/model', 'failed', 'The folder /nonexistent/model does not exist'],
+    ['./absent', 'failed', `The folder ${resolve(ROOT, 'absent')} does not exist`],
+  ])('looks for the base model %s as the server does', async (id, status, detail) => {
+    const checks = environmentChecks(readConfig({ HEDDLE_BASE_MODEL: id }))
+    expect(await checks.find(({ name }) => name === 'base model')?.look()).toMatchObject({ status, detail })
   })
 
   it('1 for settings that are not valid, with the name of the variable', async () => {

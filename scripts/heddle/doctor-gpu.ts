@@ -43,7 +43,10 @@ export function addDoctorGpu(doctor: Command): void {
     .description(
       'Calculate what of a base model fits on GPUs, without one. docs/GPUS.md says what is counted.',
     )
-    .option('--model <folder>', 'a folder with config.json (default: $HEDDLE_BASE_MODEL)')
+    .option(
+      '--model <folder>',
+      'a folder with config.json, as HEDDLE_BASE_MODEL names it: a relative one is below that of Heddle (default: $HEDDLE_BASE_MODEL)',
+    )
     .addOption(
       new Option('--gpu-gb <number>', 'memory of each GPU in GB').argParser(positive).default(GPU_GB),
     )
@@ -63,21 +66,22 @@ export function addDoctorGpu(doctor: Command): void {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      examples('heddle doctor gpu', 'heddle doctor gpu --model ./my-model --gpu-gb 48 --quantization nf4'),
+      examples('heddle doctor gpu', 'heddle doctor gpu --model /srv/my-model --gpu-gb 48 --quantization nf4'),
     )
-    .action((_: unknown, command: Command) => {
+    .action(async (_: unknown, command: Command) => {
       // --json is an option of the command above as well, which would take it.
       const options = command.optsWithGlobals<Options>()
-      const found = fitOf(options)
+      const found = await fitOf(options)
       process.stdout.write(options.json ? `${JSON.stringify(found)}\n` : textOf(found, options))
       process.exitCode = found.longest_trained_tokens > 0 && found.cached_tokens > 0 ? 0 : 1
     })
 }
 
 /** @throws Error for a model that is not on this disk, or of a kind that is not calculated. */
-function fitOf({ model, gpuGb, gpus, rank, quantization }: Options): Fit {
+async function fitOf({ model, gpuGb, gpus, rank, quantization }: Options): Promise<Fit> {
+  const { baseModelFolder } = await import('../../src/stores/compute/base-model-location.ts')
   const { engine } = readConfig()
-  const config = join(folderOf(model ?? engine.baseModel), 'config.json')
+  const config = join(baseModelFolder(model ?? engine.baseModel), 'config.json')
   if (!existsSync(config)) throw new Error(`There is no ${config}: name a folder with --model`)
   const numbers = ['--rank', String(rank), '--gpu-gb', String(gpuGb), '--gpus', String(gpus)]
   const how = ['--config', config, '--quantization', quantization ?? engine.baseQuantization]
@@ -88,11 +92,6 @@ function fitOf({ model, gpuGb, gpus, rank, quantization }: Options): Fit {
   if (child.error !== undefined) throw new Error(`python3 cannot be run: ${child.error.message}`)
   if (child.status !== 0) throw new Error(child.stderr.trim())
   return Fit.parse(JSON.parse(child.stdout))
-}
-
-/** Of a base model, as `HEDDLE_BASE_MODEL` names it. */
-function folderOf(model: string): string {
-  return model.startsWith('heddle/') ? join(ROOT, 'engine/models', model.slice('heddle/'.length)) : model
 }
 
 function textOf(found: Fit, { gpuGb, gpus }: Options): string {

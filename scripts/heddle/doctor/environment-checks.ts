@@ -1,5 +1,6 @@
 /** Checks of what is installed. */
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
 import type { RaySetting } from '../../../src/ray-setting.ts'
 import { checkS3 } from '../../../src/stores/blobs/s3.ts'
+import { baseModelFolder } from '../../../src/stores/compute/base-model-location.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
 import { createRayJobs } from '../../../src/stores/compute/ray/jobs-api.ts'
 import { checkPostgres } from '../../../src/stores/control-db/postgres.ts'
@@ -138,10 +140,20 @@ async function fileStore({ s3 }: Config): Promise<Finding> {
   }
 }
 
-async function baseModel({ engine: { baseModel: id, baseModels }, environment }: Config): Promise<Finding> {
+async function baseModel({
+  engine: { baseModel: id, baseModels },
+  ray,
+  environment,
+}: Config): Promise<Finding> {
+  const folder = baseModelFolder(id)
+  if (existsSync(folder)) return ok(folder)
+  if (/^\.{0,2}\//.test(id))
+    return ray === undefined
+      ? failed(`The folder ${folder} does not exist`, 'correct HEDDLE_BASE_MODEL')
+      : ok(`${id} is a folder of the nodes of Ray`)
   const find = createBaseModelFinder({
     ownModels: ownModelsFolder(ROOT),
-    // What the settings name counts as there elsewhere; here the folder or the hub is asked.
+    // The one that the settings name counts as there elsewhere; here the hub is asked.
     configured: baseModels,
     environment,
   })

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { EngineConfig } from '../../engine-settings.ts'
 import type { Log } from '../../log.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { WorkspaceBucket } from '../../workspace-setting.ts'
 import type { ChildSpec } from '../processes/child.ts'
 import { createLogFolder, engineLogsFolder } from '../processes/log-folder.ts'
+import { locationOf } from './base-model-location.ts'
 import { type ChildSpecs, childPrograms } from './child-programs.ts'
 import { openCompute } from './compute.ts'
 import { computeSettings, REPOSITORY_FOLDER } from './compute-settings.ts'
 import { serverArgs, trainerArgs, type WorkspaceElsewhere } from './engine-args.ts'
-import { ownModelsFolder } from './find-base-model.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
 import type { Compute } from './port.ts'
 import { acceleratorOf, engineRequirementFiles, pythonEnvFolder, pythonOf } from './python-environment.ts'
@@ -130,14 +130,6 @@ function onlyOn(gpus: readonly number[]): NodeJS.ProcessEnv {
 /** Undefined where engines have the root of the workspace as they have any folder. */
 function workspaceOf({ engine, workspaceBucket }: LocalComputeOptions): WorkspaceElsewhere | undefined {
   return workspaceBucket && { url: workspaceBucket.url, copies: join(engine.folder, COPIES) }
-}
-
-/** A base model is one that ships with this repository, a local folder, or a Hugging Face id. */
-function locationOf(baseModel: string): string {
-  const folder = baseModel.startsWith('heddle/')
-    ? join(ownModelsFolder(REPOSITORY_FOLDER), basename(baseModel))
-    : resolve(REPOSITORY_FOLDER, baseModel)
-  return existsSync(folder) ? folder : baseModel
 }
 
 type PythonOptions = Pick<LocalComputeOptions, 'engine' | 'cacheFolder' | 'environment'>
