@@ -99,6 +99,26 @@ describe('a backup', () => {
     expect(await readdir(folder)).toEqual(['data'])
   })
 
+  it('takes the place of an empty folder, and is refused before it copies where that cannot be replaced', async () => {
+    await mkdir(at('empty'))
+    await back('empty')
+    expect(await readdir(at('empty'))).toContain(MANIFEST)
+
+    await mkdir(at('filled'))
+    const target = await checkTarget(at('filled'), at('data'))
+    await writeFile(at('filled/mine'), '')
+    const copied: number[] = []
+    const writing = writeBackup(
+      snapshot(),
+      { target, version: '1.2.0' },
+      ({ files }) => copied.push(files),
+      new AbortController().signal,
+    )
+    await expect(writing).rejects.toMatchObject({ status: 409, message: expect.stringContaining('in it') })
+    expect(copied).toEqual([])
+    expect(await readdir(at('filled'))).toEqual(['mine'])
+  })
+
   it('is refused inside the data folder, without a parent, and where something is', async () => {
     const refused = (name: string) => expect(checkTarget(at(name), at('data'))).rejects
     await refused('data/backup').toMatchObject({ status: 400 })

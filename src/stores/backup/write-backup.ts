@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { readdir, realpath, rename, rm, stat, statfs } from 'node:fs/promises'
+import { readdir, realpath, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import pMap from 'p-map'
 import { conflict, invalidRequest, messageOf } from '../../errors.ts'
@@ -72,9 +72,9 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
 
 /**
  * Writes a backup: aside, with its manifest last, and renamed when all of it is on disk. An earlier one to the same path
- * that was interrupted is removed.
+ * that was interrupted is removed, and so is an empty folder of that path.
  * @param target as {@link checkTarget} returned it
- * @throws 409 where there is no room for it
+ * @throws 409 where there is no room for it, or for a folder that cannot be replaced, as the root of a mounted volume
  */
 export async function writeBackup(
   snapshot: Snapshot,
@@ -83,6 +83,7 @@ export async function writeBackup(
   signal: AbortSignal,
 ): Promise<WrittenBackup> {
   const bytesTotal = await requireRoom(snapshot, dirname(target))
+  await removeEmpty(target)
   const partial = `${target}${PARTIAL}`
   await removeInterrupted(partial)
   const archive = await createArchive(partial, isTar(target) ? 'file' : 'folder')
@@ -141,6 +142,16 @@ async function requireRoom(snapshot: Snapshot, folder: string): Promise<number> 
   if (bytes > bavail * bsize)
     throw conflict(`The backup has ${bytes} bytes, and ${folder} has room for ${bavail * bsize}`)
   return bytes
+}
+
+/** What cannot be replaced is so before all is copied: the last step would fail there. */
+async function removeEmpty(target: string): Promise<void> {
+  await rmdir(target).catch((error: unknown) => {
+    if (!isMissing(error))
+      throw conflict(
+        `A backup cannot take the place of ${target} (${messageOf(error)}): name a new folder in it`,
+      )
+  })
 }
 
 /** @throws 409 for a path that is not what an interrupted backup leaves */
