@@ -53,6 +53,15 @@ function environmentOf(
 }
 
 describe('deploy/compose.yaml', () => {
+  it.each(['deploy/compose.yaml', 'docs/OPERATIONS.md'])(
+    'is given its secrets by each command that %s names',
+    (file) => {
+      const commands = textOf(file).match(/docker compose .*/g) ?? []
+      expect(commands.length).toBeGreaterThan(0)
+      expect(commands.filter((command) => !command.includes('--env-file deploy/heddle.env'))).toEqual([])
+    },
+  )
+
   it('is a file of the Compose specification', () => {
     // It means times such as 5s, and validators those of ISO 8601.
     const withoutTimes = (key: string, value: unknown) =>
