@@ -33,8 +33,9 @@ const COMMAND = join(PACKAGES, '.bin/heddle')
 /** As in src/main.ts: compiled modules, with which a command starts in half the time. */
 const COMPILED = join(PACKAGES, '.cache/heddle')
 
-/** What runs a server of this folder. */
+/** The program of a server of this folder, and what precedes it in a command line: a server starts itself with flags of Node. */
 const SERVER = join(ROOT, 'src/main.ts')
+const BEFORE_SERVER = /node(?: --\S+)* $/
 
 /** Runs TypeScript as it is. */
 const NODE_MAJOR_MIN = 24
@@ -98,10 +99,15 @@ async function installPackages() {
   return true
 }
 
+/** @param {string} line of a command */
+function isServer(line) {
+  return line.endsWith(SERVER) && BEFORE_SERVER.test(line.slice(0, -SERVER.length))
+}
+
 /** A server loads some packages only when they are needed: they may not be those of another version by then. */
 function refuseUnderServer() {
   const { stdout } = spawnSync('ps', ['-Awwo', 'pid=,args='], { encoding: 'utf8' })
-  const server = (stdout ?? '').split('\n').find((line) => line.endsWith(`node ${SERVER}`))
+  const server = (stdout ?? '').split('\n').find(isServer)
   if (server === undefined) return
   const pid = Number.parseInt(server, 10)
   throw new Error(

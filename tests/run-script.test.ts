@@ -134,7 +134,7 @@ describe('scripts/run.mjs', () => {
 
   it('replaces no packages of a server that runs with them', async () => {
     const root = repository(INSTALLS)
-    const server = spawn(process.execPath, [join(root, 'src/main.ts')])
+    const server = spawn(process.execPath, ['--max-semi-space-size=32', join(root, 'src/main.ts')])
     await once(server.stdout, 'data')
     const refused = await run(root, ['gen', '0'])
     expect(refused).toMatchObject({ code: 1, out: '' })
