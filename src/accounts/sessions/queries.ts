@@ -77,18 +77,23 @@ export async function hasSignedIn(control: ControlDb, userId: string): Promise<b
   return event !== undefined || key !== undefined
 }
 
-/** Records a value that tells one secret key from another. False where another one was recorded before. */
-export async function noteKeyCheck(control: ControlDb, value: string): Promise<boolean> {
-  const name = 'key-check'
-  const before = await control
+/** Under which name the control database keeps the check of a secret key. */
+const KEY_CHECK = 'key-check'
+
+/** What tells the secret key under which an operator signed in last from others; undefined before it was noted. */
+export async function findKeyCheck(control: ControlDb): Promise<string | undefined> {
+  const row = await control
     .selectFrom('secrets')
     .select('value')
-    .where('name', '=', name)
+    .where('name', '=', KEY_CHECK)
     .executeTakeFirst()
-  await control
+  return row?.value
+}
+
+export async function noteKeyCheck(tx: ControlTx, value: string): Promise<void> {
+  await tx
     .insertInto('secrets')
-    .values({ name, value })
+    .values({ name: KEY_CHECK, value })
     .onConflict((clash) => clash.column('name').doUpdateSet({ value }))
     .execute()
-  return before === undefined || before.value === value
 }

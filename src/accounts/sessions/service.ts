@@ -13,6 +13,7 @@ import { endWithKey } from '../keys/key-end.ts'
 import { randomText } from '../keys/key-text.ts'
 import type { Keys } from '../keys/service.ts'
 import type { UserRow } from '../user-queries.ts'
+import { createFirstOperator } from './first-operator.ts'
 import * as queries from './queries.ts'
 import { createSessionCallers, KEY_ID, type SessionCallers, tokenHash } from './session-callers.ts'
 import type { SignInReq } from './wire.ts'
@@ -36,8 +37,9 @@ export interface Sessions extends SessionCallers {
   /** Makes a link that signs a user in once; those before it stop working. Returns the path with its token. */
   makeLink(user: UserRow): Promise<string>
   /**
-   * The path that signs the first operator in; undefined once that has happened, unless the server's secret key is
-   * another one since, under which no key and no session is valid. Makes the operator where there is none.
+   * The path that signs the first operator in; undefined once that has happened. Where the server's secret key is another
+   * one since, no key and no session is valid: there is a path again, until an operator has signed in under the new key.
+   * Makes the operator where there is none.
    */
   firstSignIn(): Promise<string | undefined>
   /** Signs a browser in by a link or a key. @throws 401 for one that is not valid */
@@ -63,7 +65,7 @@ export interface SessionsDeps {
 }
 
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { control, peers, secretKey, identity, keys, audit } = deps
+  const { control, secretKey, identity, keys, audit } = deps
   const hashOf = (token: string): string => tokenHash(secretKey, token)
 
   /** @param others whether links that the user has already go on to be valid */
@@ -81,13 +83,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return `/sign-in#${token}`
   }
 
-  async function firstSignIn(): Promise<string | undefined> {
-    const operator = await identity.ensureOperator()
-    const isSameKey = await queries.noteKeyCheck(control, secretKey.hash('key check', ''))
-    if (isSameKey && (await queries.hasSignedIn(control, operator.id))) return undefined
-    // Each of several servers prints one, and the first that is used ends the others.
-    return makeLink(operator, { others: peers.arePossible ? 'stay' : 'end' })
-  }
+  const firstOperator = createFirstOperator({ ...deps, makeLink })
 
   async function userOf({ token, key }: SignInReq): Promise<{ user: UserRow; by?: Caller }> {
     if (token !== undefined) {
@@ -116,6 +112,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await queries.deleteExpired(tx, nowIso())
       const times = { created_at: nowIso(), expires_at: expiresAt }
       await queries.insertSession(tx, { hash: hashOf(token), user_id: user.id, ...times, key_id })
+      await firstOperator.noteSignIn(tx, user)
       const actor = { user: user.name, keyId: key_id ?? KEY_ID + user.id }
       await audit.record(actor, { action: 'session.start', entity: null, subject: user.name }, tx)
     })
@@ -148,7 +145,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     makeLink: (user) => makeLink(user),
-    firstSignIn,
+    firstSignIn: firstOperator.signInPath,
     signIn,
     cookieFor,
     signOut,

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { ALL_RIGHTS } from '../../access.ts'
+import { createSecretKey } from '../../stores/secret-key.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { createAudit } from '../audit/service.ts'
 import { createTestAccounts, type KeyClient } from '../test-accounts.ts'
+import { createSessions } from './service.ts'
 
 const server = useTestServer({ auth: 'keys' })
-const { as, newUser } = createTestAccounts(server)
+const { as, newUser, operator } = createTestAccounts(server)
 
 async function newKey(client: Pick<KeyClient, 'post'>, fields: Fields = {}): Promise<Fields> {
   return replyOf(await client.post('/v1/accounts/keys', { name: 'k', ...fields }))
@@ -73,5 +77,39 @@ describe('POST /v1/accounts/keys', () => {
     const shorter = await newKey(client, { expires_in_days: 0.5 })
     expect(String(shorter['expires_at']) < String(short['expires_at'])).toBe(true)
     expect((await newKey(dan))['expires_at']).toBeNull()
+  })
+})
+
+describe('the link that a start prints', () => {
+  /** The sessions of the server after its secret key has changed. */
+  function sessionsUnder(material: Uint8Array) {
+    const { control } = server.stores
+    return createSessions({
+      control,
+      identity: server.accounts.identity,
+      audit: createAudit({ control }),
+      peers: { arePossible: false },
+      secretKey: createSecretKey(material),
+      keys: { callerOf: () => Promise.reject(new Error('no key is valid')) },
+    })
+  }
+
+  const context = {
+    caller: { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS },
+    signal: new AbortController().signal,
+    requestId: '1',
+    header: () => undefined,
+  }
+
+  it('comes again at each start under another secret key, until an operator has signed in', async () => {
+    await operator()
+    expect(await server.accounts.sessions.firstSignIn()).toBeUndefined()
+    const sessions = sessionsUnder(Buffer.alloc(32, 1))
+    expect(await sessions.firstSignIn()).toMatch('/sign-in#')
+    await newUser('eva')
+    await sessions.cookieFor(await server.accounts.identity.userNamed('eva'), context)
+    const link = (await sessions.firstSignIn()) ?? ''
+    await sessions.signIn({ token: link.split('#')[1] }, context)
+    expect(await sessions.firstSignIn()).toBeUndefined()
   })
 })

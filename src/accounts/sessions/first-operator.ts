@@ -1,0 +1,46 @@
+import type { Peers } from '../../stores/control-db/peers.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
+import type { SecretKey } from '../../stores/secret-key.ts'
+import type { Identity } from '../identity/service.ts'
+import type { UserRow } from '../user-queries.ts'
+import * as queries from './queries.ts'
+
+/** How a server lets its first operator in, whom nobody else can send a link. */
+export interface FirstOperator {
+  /** As `firstSignIn` of {@link Sessions}. */
+  signInPath(): Promise<string | undefined>
+  /** Notes, in the transaction that begins a session, that an operator is in under the present secret key. */
+  noteSignIn(tx: ControlTx, user: UserRow): Promise<void>
+}
+
+export interface FirstOperatorDeps {
+  control: ControlDb
+  peers: Pick<Peers, 'arePossible'>
+  secretKey: SecretKey
+  identity: Pick<Identity, 'ensureOperator'>
+  /** @param others whether links that the user has already go on to be valid */
+  makeLink(user: UserRow, options: { others: 'end' | 'stay' }): Promise<string>
+}
+
+export function createFirstOperator(deps: FirstOperatorDeps): FirstOperator {
+  const { control, peers, identity, makeLink } = deps
+  const keyCheck = deps.secretKey.hash('key check', '')
+
+  async function signInPath(): Promise<string | undefined> {
+    const operator = await identity.ensureOperator()
+    const noted = (await queries.findKeyCheck(control)) ?? keyCheck
+    if (noted !== keyCheck || !(await queries.hasSignedIn(control, operator.id)))
+      // Each of several servers prints one, and the first that is used ends the others.
+      return makeLink(operator, { others: peers.arePossible ? 'stay' : 'end' })
+    // Releases that noted nothing may have let the operator in.
+    await queries.noteKeyCheck(control, keyCheck)
+    return undefined
+  }
+
+  async function noteSignIn(tx: ControlTx, user: UserRow): Promise<void> {
+    // Others, who may sign in through a provider under any secret key, cannot let an operator in.
+    if (user.is_operator === 1) await queries.noteKeyCheck(tx, keyCheck)
+  }
+
+  return { signInPath, noteSignIn }
+}
