@@ -28,6 +28,7 @@ export function routesWithoutStores(): Route[] {
     auth: 'keys',
     singleSignOn: undefined,
     identityHosts: [],
+    publicAddress: (reached) => reached,
     version: VERSION,
     log: nothing(),
     engine: { compute: nothing(), baseModel: '', defaults: { requireSampledContext: false } },

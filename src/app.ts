@@ -21,6 +21,7 @@ import { createJobQueue } from './jobs/job-queue.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
+import type { PublicAddress } from './public-address.ts'
 import { createRedaction } from './redaction/service.ts'
 import { createRetentionSettings } from './retention/settings/service.ts'
 import type { RemoteScorerOptions } from './scorer-secrets.ts'
@@ -41,6 +42,7 @@ export interface AppOptions {
   singleSignOn: SingleSignOn | undefined
   /** Hosts of issuers of identity tokens that need not be public. */
   identityHosts: readonly string[]
+  publicAddress: PublicAddress
   version: string
   log: Log
   engine: EngineOptions

@@ -177,6 +177,16 @@ describe('readConfig', () => {
     expect(readConfig(env).hosts).toEqual(hosts)
   })
 
+  it('takes an address for links without a path, under whose name it is then known', () => {
+    const env = { HEDDLE_PUBLIC_URL: 'https://Loom.example:8443/' }
+    expect(readConfig(env)).toMatchObject({
+      publicUrl: 'https://loom.example:8443',
+      hosts: ['loom.example'],
+    })
+    for (const url of ['loom.example', 'ftp://loom.example', 'https://loom.example/heddle', 'https://a@b'])
+      expect(() => readConfig({ HEDDLE_PUBLIC_URL: url })).toThrow('HEDDLE_PUBLIC_URL')
+  })
+
   it('keeps what authenticates to the collector from child processes', () => {
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2', OTEL_SERVICE_NAME: 'loom' }
     expect(readConfig(env).environment).toEqual({ OTEL_SERVICE_NAME: 'loom' })

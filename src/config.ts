@@ -11,6 +11,7 @@ import { HostNames, Hosts, namesWith } from './hosts-setting.ts'
 import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
 import { settingProblem, settingProblems, textSetting } from './json-setting.ts'
 import { type Providers, readProviders } from './providers.ts'
+import { PublicUrl } from './public-address.ts'
 import { type RaySetting, readRaySetting } from './ray-setting.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import { readServersSetting, type ServersSetting } from './servers-setting.ts'
@@ -84,6 +85,7 @@ const SecretText = z
 const Variables = z.object({
   HEDDLE_HOST: z.string().default('127.0.0.1'),
   HEDDLE_HOSTS: HostNames.default([]),
+  HEDDLE_PUBLIC_URL: PublicUrl.optional(),
   HEDDLE_TRUSTED_PROXIES: ProxyNetworks.prefault(THIS_MACHINE),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
@@ -188,6 +190,8 @@ export interface Config extends StoresElsewhere, ServersSetting, WorkspaceSettin
   host: string
   /** Names besides those of this machine under which the server is reached. */
   hosts: string[]
+  /** The address in links that are handed on, without a slash at its end. */
+  publicUrl: string | undefined
   /** Proxies that say by which name and scheme they were reached. */
   trustedProxies: Networks
   /** 0 lets the system choose a free port. */
@@ -269,7 +273,8 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
   const stores = readStoresElsewhere(env)
   return {
     host: values.HEDDLE_HOST,
-    hosts: namesWith(values.HEDDLE_HOSTS, values.HEDDLE_HOST),
+    hosts: hostsOf(values),
+    publicUrl: values.HEDDLE_PUBLIC_URL,
     trustedProxies: values.HEDDLE_TRUSTED_PROXIES,
     port: values.HEDDLE_PORT,
     tls: tlsOf(values),
@@ -306,6 +311,11 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
     collector: readTelemetrySetting(env),
     environment: withoutSecrets(environment),
   }
+}
+
+function hostsOf({ HEDDLE_PUBLIC_URL: url, ...values }: z.output<typeof Environment>): string[] {
+  const names = namesWith(values.HEDDLE_HOSTS, values.HEDDLE_HOST)
+  return url === undefined ? names : namesWith(names, new URL(url).hostname)
 }
 
 /** @throws Error for a file that cannot be read, or that is no certificate with its key. */

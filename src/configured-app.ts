@@ -7,6 +7,7 @@ import { type Listening, listen } from './http/listen.ts'
 import { settingProblem } from './json-setting.ts'
 import type { Log } from './log.ts'
 import type { Stores } from './open-stores.ts'
+import { createPublicAddress } from './public-address.ts'
 import { createPythonFinder, openLocalCompute } from './stores/compute/local.ts'
 import type { Compute } from './stores/compute/port.ts'
 import { openRayCompute } from './stores/compute/ray/ray-compute.ts'
@@ -45,6 +46,7 @@ export function createConfiguredApp(config: Config, { stores, compute, ...parts 
     auth: config.auth,
     singleSignOn: config.singleSignOn,
     identityHosts: config.identityHosts,
+    publicAddress: createPublicAddress(config),
     version: VERSION,
     engine: { compute, baseModel, defaults: { requireSampledContext } },
     inference: config,

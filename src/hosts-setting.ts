@@ -22,10 +22,13 @@ export const HostNames = Hosts.refine((hosts) => !hosts.some((host) => /:\d+$/.t
 /** Addresses that add no name: those of all interfaces, and those by which every server is known. */
 const UNNAMED = new Set(['0.0.0.0', '::', '127.0.0.1', 'localhost', '::1'])
 
-/** The names under which a server is reached that listens at an address, besides those of this machine. */
-export function namesWith(hosts: readonly string[], listenAddress: string): string[] {
-  const own = bracketed(listenAddress.toLowerCase())
-  return UNNAMED.has(listenAddress) || hosts.includes(own) ? [...hosts] : [...hosts, own]
+/** Names of this machine, as addresses have them. */
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Names under which a server is reached besides those of this machine, with one that it listens at or is reached by. */
+export function namesWith(hosts: readonly string[], name: string): string[] {
+  const own = bracketed(name.toLowerCase())
+  return UNNAMED.has(name) || hosts.includes(own) ? [...hosts] : [...hosts, own]
 }
 
 /** An IPv6 address in brackets, as browsers write it in `Host`. */

@@ -5,6 +5,7 @@ import { messageOf } from './errors.ts'
 import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
 import { openTelemetry } from './open-telemetry.ts'
+import { createPublicAddress } from './public-address.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
@@ -47,7 +48,7 @@ async function main(): Promise<void> {
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
   if (signIn !== undefined)
     process.stdout.write(
-      `\nSign in as the first operator, once and within two days:\n  ${reachable(server.url, config.hosts)}${signIn}\n\n`,
+      `\nSign in as the first operator, once and within two days:\n  ${createPublicAddress(config)(server.url)}${signIn}\n\n`,
     )
 
   const reason = await Promise.race([stopped, unexpected.storm])
@@ -56,11 +57,6 @@ async function main(): Promise<void> {
   stopping.abort(new Error('The server is stopping'))
   if (reason !== 'storm') await delay(config.drainSeconds * 1000)
   setTimeout(() => process.exit(1), STOP_MS).unref()
-}
-
-/** An address that a browser can open, where the server listens on all addresses of the machine. */
-function reachable(url: string, [name = 'localhost']: readonly string[]): string {
-  return url.replace(/\/\/(0\.0\.0\.0|\[::\])/, `//${name}`)
 }
 
 function stopSignal(): Promise<NodeJS.Signals> {

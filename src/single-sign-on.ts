@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LOOPBACK } from './hosts-setting.ts'
 import { jsonSetting, settingProblem, textSetting } from './json-setting.ts'
 
 /** What a group of the provider gives to its members. */
@@ -31,8 +32,6 @@ const Groups = z.record(
     error: 'a grant is {"entity", "role"} or {"operator": true}, or a list of these',
   }),
 )
-
-const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/
 
 /** Tokens and secrets go to the issuer, so only what stays on this machine may be unencrypted. */
 const Issuer = z

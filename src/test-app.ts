@@ -7,6 +7,7 @@ import type { Route } from './http/route.ts'
 import { createLog } from './log.ts'
 import { openStores, type StoreOptions, type Stores } from './open-stores.ts'
 import type { Providers } from './providers.ts'
+import type { PublicAddress } from './public-address.ts'
 import { readScorerSecrets } from './scorer-secrets.ts'
 import type { ServersSetting } from './servers-setting.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
@@ -21,6 +22,8 @@ export interface TestAppOptions {
   auth?: 'local' | 'keys'
   singleSignOn?: SingleSignOn
   identityHosts?: readonly string[]
+  /** By default, the one by which the server is reached. */
+  publicAddress?: PublicAddress
   /** The clock of budgets. */
   now?: () => Date
   /** The compute adapter; without one, the server is as on a machine without the engine. */
@@ -79,6 +82,7 @@ export async function openTestApp(folder: string, options: TestAppOptions = {}):
     auth: options.auth ?? 'local',
     singleSignOn: options.singleSignOn,
     identityHosts: options.identityHosts ?? [],
+    publicAddress: options.publicAddress ?? ((reached) => reached),
     version: VERSION,
     log,
     engine,

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { type Fields, replyOf, useTestServer } from '../testing.ts'
 import { createTestAccounts } from './test-accounts.ts'
 
-const server = useTestServer({ auth: 'keys' })
+const server = useTestServer({
+  auth: 'keys',
+  publicAddress: (reached) => reached.replace('localhost', 'loom.example'),
+})
 
 const { as, operator: operatorClient, newUser: newClient, cookieOf } = createTestAccounts(server)
 
@@ -17,6 +20,7 @@ async function newUser(name: string): Promise<string> {
 describe('POST /v1/accounts/session', () => {
   it('200 with a cookie that scripts cannot read, once for each link', async () => {
     const made = await replyOf(await as(await operator()).post('/v1/accounts/users', { name: 'once' }))
+    expect(made['sign_in_url']).toMatch(/^http:\/\/loom\.example\/sign-in#/)
     const token = String(made['sign_in_url']).split('#')[1]
     const signIn = () =>
       server.request('/v1/accounts/session', {
@@ -238,6 +242,7 @@ describe('GET and POST /v1/accounts/users, PUT /v1/accounts/users/{user} and POS
     )
     expect(data.map(({ name }) => name)).toContain('nat')
     const link = await replyOf(await as(await operator()).post('/v1/accounts/users/nat/sign-in-link', {}))
+    expect(link['sign_in_url']).toMatch(/^http:\/\/loom\.example\/sign-in#/)
     expect(await cookieOf(String(link['sign_in_url']))).toContain('heddle_session=')
   })
 

@@ -37,6 +37,7 @@ import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { CallerLimits } from '../http/caller-limits.ts'
 import type { Log } from '../log.ts'
 import { createOutbound } from '../outbound-http.ts'
+import type { PublicAddress } from '../public-address.ts'
 import { reloading } from '../reloading.ts'
 import type { Removal } from '../removal.ts'
 import type { SharedUse } from '../shared-use.ts'
@@ -56,6 +57,7 @@ export interface AccountsDeps {
   singleSignOn: SingleSignOn | undefined
   /** Hosts of issuers of identity tokens that need not be public. */
   identityHosts: readonly string[]
+  publicAddress: PublicAddress
   projects: Projects
   log: Log
 }
@@ -89,7 +91,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const identity = createIdentity({ control })
   const keys = createKeys({ control, peers, secretKey, identity, audit })
   const sessions = createSessions({ control, peers, secretKey, identity, keys, audit })
-  const users = createUsers({ control, identity, keys, sessions, audit })
+  const users = createUsers({ ...deps, identity, keys, sessions, audit })
   const teams = createTeams({ control, identity, keys, audit })
   const accessTokens = createAccessTokens({ control, secretKey, identity })
   const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })

@@ -3,6 +3,8 @@
  * resolved to this machine (DNS rebinding) could otherwise read and write everything.
  */
 
+import { LOOPBACK } from '../hosts-setting.ts'
+
 /** A refused request: its status and message. */
 export interface ForeignRequest {
   status: 403 | 421
@@ -21,7 +23,7 @@ export function createHostCheck(hosts: readonly string[]): HostCheck {
 
   function isKnown(hostname: string): boolean {
     const name = hostname.toLowerCase()
-    return name === 'localhost' || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name) || known.has(name)
+    return LOOPBACK.test(name) || known.has(name)
   }
 
   return (host, origin) => {

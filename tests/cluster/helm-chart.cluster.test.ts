@@ -156,6 +156,17 @@ describe.skipIf(!isReady('charts'))('the chart', () => {
     expect(readConfig(environmentOf(plain, role)).collector).toBeUndefined()
   })
 
+  it('has links lead to the Ingress, or to where a port is forwarded', () => {
+    expect(readConfig(environmentOf(full, 'api')).publicUrl).toBe('https://loom.example')
+    expect(readConfig(environmentOf(plain, 'api')).publicUrl).toBe('http://localhost:6060')
+    const [given, unknown] = render(
+      { ...EVERYTHING, publicUrl: 'https://weave.example' },
+      { ...NEEDED, hosts: ['heddle.example'] },
+    ).map(({ documents = [] }) => readConfig(environmentOf(documents, 'api')).publicUrl)
+    expect(given).toBe('https://weave.example')
+    expect(unknown).toBeUndefined()
+  })
+
   it('leaves a server the time to stop, and no variables of Services', () => {
     for (const documents of [plain, full]) {
       const { terminationGracePeriodSeconds, enableServiceLinks } = podOf(documents, 'api')

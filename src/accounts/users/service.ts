@@ -1,6 +1,7 @@
 import { conflict, notFound } from '../../errors.ts'
 import { type CallContext, originOf } from '../../http/caller.ts'
 import { toPage } from '../../page-wire.ts'
+import type { PublicAddress } from '../../public-address.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
@@ -39,9 +40,16 @@ export interface UsersDeps {
   keys: Pick<Keys, 'forget'>
   sessions: Sessions
   audit: Audit
+  publicAddress: PublicAddress
 }
 
-export function createUsers({ control, identity, keys, sessions, audit }: UsersDeps): Users {
+export function createUsers(deps: UsersDeps): Users {
+  const { control, identity, keys, sessions, audit, publicAddress } = deps
+
+  async function linkFor(row: UserRow, context: CallContext): Promise<string> {
+    return publicAddress(originOf(context)) + (await sessions.makeLink(row))
+  }
+
   async function create(req: wire.UserCreateReq, context: CallContext) {
     const { name, email, is_operator: isOperator } = req
     const row = await control.transaction().execute(async (tx) => {
@@ -50,7 +58,7 @@ export function createUsers({ control, identity, keys, sessions, audit }: UsersD
       await audit.record(context.caller, { action: 'user.create', entity: null, subject: name, details }, tx)
       return added
     })
-    return { ...toWire(row), sign_in_url: originOf(context) + (await sessions.makeLink(row)) }
+    return { ...toWire(row), sign_in_url: await linkFor(row, context) }
   }
 
   async function list({ after, limit }: wire.UsersQuery) {
@@ -82,7 +90,7 @@ export function createUsers({ control, identity, keys, sessions, audit }: UsersD
   async function signInLink({ user }: wire.UserPath, context: CallContext) {
     const row = await identity.userNamed(user)
     await audit.record(context.caller, { action: 'user.sign_in_link', entity: null, subject: user })
-    return { sign_in_url: originOf(context) + (await sessions.makeLink(row)) }
+    return { sign_in_url: await linkFor(row, context) }
   }
 
   async function close(tx: ControlTx, name: string): Promise<void> {

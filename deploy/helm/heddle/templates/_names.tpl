@@ -27,6 +27,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
+{{/* Where links lead that sign users in; empty where only the servers' own names are known. */}}
+{{- define "heddle.publicUrl" -}}
+{{- if .Values.publicUrl -}}
+{{- .Values.publicUrl -}}
+{{- else if .Values.ingress.enabled -}}
+{{- printf "%s://%s" (ternary "https" "http" (not (empty .Values.ingress.tls))) (first .Values.ingress.hosts) -}}
+{{- else if empty .Values.hosts -}}
+http://localhost:6060
+{{- end -}}
+{{- end -}}
+
 {{/* All names by which requests come: those of the Ingress, of the Service, and the address of the pod, which Prometheus asks. */}}
 {{- define "heddle.hosts" -}}
 {{- $name := include "heddle.name" . -}}
