@@ -5,4 +5,5 @@ import { SILENT } from '../../../test-log.ts'
 import { traceDbContract } from '../trace-db.contract.ts'
 import { openEmbedded } from './embedded.ts'
 
-traceDbContract(async () => openEmbedded(await mkdtemp(join(tmpdir(), 'heddle-embedded-')), SILENT))
+// Characters that mean something in XML, in SQL and to a shell.
+traceDbContract(async () => openEmbedded(await mkdtemp(join(tmpdir(), `heddle <R&D> 'x" $-`)), SILENT))

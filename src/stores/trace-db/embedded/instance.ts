@@ -14,6 +14,8 @@ import type { SqlAccess } from './sql-access.ts'
 
 const PROGRAM = join(import.meta.dirname, 'serve.ts')
 
+const USERS_FILE = 'users.xml'
+
 /** It starts in half a second, and on a busy machine in twenty. */
 const START_MS_MAX = 60_000
 
@@ -50,12 +52,12 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     key: { header: 'x-heddle-key', value: randomBytes(SECRET_BYTES).toString('hex') },
     sqlAccess,
   }
-  const files = { server: join(folder, 'config.xml'), users: join(folder, 'users.xml') }
-  writeFileSync(files.server, serverXml(config, files.users))
-  writeFileSync(files.users, usersXml(config))
+  const serverFile = join(folder, 'config.xml')
+  writeFileSync(serverFile, serverXml(config, USERS_FILE))
+  writeFileSync(join(folder, USERS_FILE), usersXml(config))
   const child = startChild({
     command: execPath,
-    args: [PROGRAM, libchdbPath(), path, files.server],
+    args: [PROGRAM, libchdbPath(), path, serverFile],
     env,
     cwd: folder,
     logs,

@@ -52,7 +52,10 @@ const CLEANUP_S = 30
 /** Milliseconds between two looks at the memory in use; the default of 50 takes a quarter of what an idle Heddle does. */
 const MEMORY_LOOK_MS = 500
 
-/** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
+/**
+ * https://clickhouse.com/docs/operations/server-configuration-parameters/settings
+ * @param usersFile its name beside this file: a path may hold characters that XML escapes
+ */
 export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: string): string {
   const handler = { type: 'dynamic_query_handler', query_param_name: 'query' }
   const ruleOf = (headers: Headers): Content => ({ headers, handler })
