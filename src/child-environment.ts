@@ -1,4 +1,4 @@
-/** Child processes need none of the server's own secrets. */
+/** Engines need settings, their own tokens and those of their libraries, and none of the server's own secrets. */
 export function withoutSecrets({
   HEDDLE_SECRET_KEY: _,
   HEDDLE_SQL_PASSWORD: _password,
@@ -16,4 +16,15 @@ export function withoutSecrets({
   // Those of the bucket. Without it, an engine may read its models with them.
   const { AWS_SECRET_ACCESS_KEY: _key, AWS_SESSION_TOKEN: _token, ...others } = rest
   return others
+}
+
+/** Where programs, files and libraries are, how times and texts are written, and how the runtime and its tools were set to work. */
+const OF_ANY_PROGRAM =
+  /^(?:PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LC_\w+|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_COMPILE_CACHE|\w+SAN_OPTIONS)$/
+
+/** For a program that reads no settings of its own: whoever breaks into it finds no secrets there, whatever their names are. */
+export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => value !== undefined && OF_ANY_PROGRAM.test(name)),
+  )
 }

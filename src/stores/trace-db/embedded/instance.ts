@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { libchdbPath } from 'chdb/libchdb'
+import { withoutSettings } from '../../../child-environment.ts'
 import { messageOf } from '../../../errors.ts'
 import { type Child, startChild } from '../../processes/child.ts'
 import { freePort } from '../../processes/free-port.ts'
@@ -58,7 +59,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const child = startChild({
     command: execPath,
     args: [PROGRAM, libchdbPath(), path, serverFile],
-    env,
+    env: withoutSettings(env),
     cwd: folder,
     logs,
     logName: 'clickhouse.log',

@@ -94,6 +94,14 @@ describe('the process of the trace database', () => {
     expect(await tables.text()).toContain('ACCESS_DENIED')
   })
 
+  it.skipIf(process.platform !== 'linux')('knows no secrets of the server', async () => {
+    const known = await readFile(`/proc/${await pidOf(folder)}/environ`, 'utf8')
+    expect(known).toContain('PATH=')
+    // A variable that the program does not need, as settings of the server are.
+    expect(process.env['VITEST']).toBe('true')
+    expect(known).not.toContain('VITEST=')
+  })
+
   it('lets a reader in with the password alone, who reads the tables and changes nothing', async () => {
     const other = await mkdtemp(join(tmpdir(), 'heddle-server-'))
     const port = await freePort()
