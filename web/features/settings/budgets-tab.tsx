@@ -41,7 +41,7 @@ export function BudgetsTab({ me, team, onTeam }: BudgetsTabProps) {
               key={team}
               mayBeOfTeam={me.is_operator}
               isDisabled={budgets.data === undefined || set.isPending}
-              onAdd={(budget) => set.mutate([...others, budget])}
+              onAdd={(budget, onDone) => set.mutate([...others, budget], { onDone })}
             />
           ) : (
             <ReadOnly>

@@ -1,4 +1,5 @@
 import type { EntityLimits } from '../../api/limits.ts'
+import { amountIn } from './amount.ts'
 
 export type LimitName = keyof EntityLimits
 
@@ -42,8 +43,8 @@ export function draftsOf(limits: EntityLimits): LimitDrafts {
 /** The number of a text, null for an empty one; undefined for what is no whole number above zero. */
 export function limitIn(text: string): number | null | undefined {
   if (text === '') return null
-  const number = Number(text.replaceAll(',', ''))
-  return Number.isSafeInteger(number) && number > 0 ? number : undefined
+  const number = amountIn(text)
+  return number !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined
 }
 
 /** The limits of the form; undefined while one of them is not valid. */

@@ -3,6 +3,7 @@ import type { Budget } from '../../api/limits.ts'
 import { Button } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { Select } from '../../components/select.tsx'
+import { amountIn } from './amount.ts'
 
 type Subject = 'project' | 'key' | 'team'
 
@@ -23,7 +24,8 @@ const WARN_AT = 0.8
 interface NewBudgetProps {
   mayBeOfTeam: boolean
   isDisabled: boolean
-  onAdd: (budget: Budget) => void
+  /** Calls `onDone` once the budget is stored. */
+  onAdd: (budget: Budget, onDone: () => void) => void
 }
 
 /** Adds a budget. */
@@ -32,17 +34,19 @@ export function NewBudget({ mayBeOfTeam, isDisabled, onAdd }: NewBudgetProps) {
   const [name, setName] = useState('')
   const [amount, setAmount] = useState('')
   const [unit, setUnit] = useState<Budget['unit']>('tokens')
-  const number = Number(amount.replaceAll(',', ''))
-  const isValid = number > 0 && Number.isFinite(number) && (subject === 'team' || name.trim() !== '')
+  const number = amountIn(amount) ?? 0
+  const isWrong = amount.trim() !== '' && number === 0
+  const isComplete = number > 0 && (subject === 'team' || name.trim() !== '')
   return (
     <form
       className="flex flex-wrap items-center gap-2"
       onSubmit={(event) => {
         event.preventDefault()
         const of = subject === 'team' ? {} : { [subject]: name.trim() }
-        onAdd({ ...of, unit, amount: number, warn_at: WARN_AT })
-        setName('')
-        setAmount('')
+        onAdd({ ...of, unit, amount: number, warn_at: WARN_AT }, () => {
+          setName('')
+          setAmount('')
+        })
       }}
     >
       <Select
@@ -64,13 +68,19 @@ export function NewBudget({ mayBeOfTeam, isDisabled, onAdd }: NewBudgetProps) {
         inputMode="decimal"
         placeholder="Amount"
         className="w-36"
+        aria-invalid={isWrong}
         value={amount}
         onValueChange={setAmount}
       />
       <Select label="Unit" value={unit} options={UNITS} onChange={setUnit} />
-      <Button type="submit" look="primary" disabled={!isValid || isDisabled}>
+      <Button type="submit" look="primary" disabled={!isComplete || isDisabled}>
         Add budget
       </Button>
+      {isWrong && (
+        <p role="alert" className="basis-full text-error">
+          An amount is a number above zero, such as 1,000 or 2.50.
+        </p>
+      )}
     </form>
   )
 }

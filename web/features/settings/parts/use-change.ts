@@ -31,5 +31,10 @@ export function useChange<Input, Result>(
     },
     onError: (error, { failed }) => notify({ title: failed, detail: error.message }),
   })
-  return { isPending, mutate: (input: Input) => mutate({ ...options, send: () => change(input) }) }
+  return {
+    isPending,
+    /** @param own what differs for this change alone */
+    mutate: (input: Input, own: Partial<ChangeOptions<Result>> = {}) =>
+      mutate({ ...options, ...own, send: () => change(input) }),
+  }
 }
