@@ -5,6 +5,8 @@ export class ClientError extends Error {
   readonly type: string
   /** Further top-level fields of the body, such as `deleted_at`. */
   readonly extra: Record<string, unknown>
+  /** Headers that the reply carries although the request failed. */
+  readonly headers: Record<string, string>
   /** The request field at fault, where there is one. */
   readonly param: string | null
   readonly retryAfterSeconds: number | undefined
@@ -15,6 +17,7 @@ export class ClientError extends Error {
     message: string,
     options: {
       extra?: Record<string, unknown>
+      headers?: Record<string, string>
       param?: string
       retryAfterSeconds?: number
       cause?: unknown
@@ -24,6 +27,7 @@ export class ClientError extends Error {
     this.status = status
     this.type = type
     this.extra = options.extra ?? {}
+    this.headers = options.headers ?? {}
     this.param = options.param ?? null
     this.retryAfterSeconds = options.retryAfterSeconds
   }

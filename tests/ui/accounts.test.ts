@@ -116,6 +116,12 @@ test('an operator adds a user, who signs in by the link, sees the team and may c
   }
   // What a page keeps until its tab is closed, as the playground does.
   await hers.evaluate(() => sessionStorage.setItem('heddle.kept', '1'))
+  const session = '**/v1/accounts/session'
+  await hers.route(session, (route) => route.fulfill({ status: 503, json: { detail: 'Disk full' } }))
+  await hers.getByRole('button', { name: 'Sign out' }).first().click()
+  await expect(hers.getByText('Signing out failed')).toBeVisible()
+  await expect(hers.getByText('Disk full')).toBeVisible()
+  await hers.unroute(session)
   await hers.getByRole('button', { name: 'Sign out' }).first().click()
   await expect(hers.getByRole('heading', { name: 'Sign in to Heddle' })).toBeVisible()
   await expect.poll(() => hers.evaluate(() => Object.keys(sessionStorage))).toEqual([])

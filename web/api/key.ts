@@ -34,16 +34,13 @@ export function isSignedIn(): boolean {
 export async function signIn(shown: { token: string } | { key: string }): Promise<void> {
   const headers = { 'content-type': 'application/json', ...FROM_PAGE }
   const response = await reach(SESSION_PATH, { method: 'POST', headers, body: JSON.stringify(shown) })
-  if (!response.ok) {
-    const { detail } = (await response.json().catch(() => ({}))) as { detail?: unknown }
-    throw new Error(typeof detail === 'string' ? detail : `The server answered ${response.status}`)
-  }
+  await requireSuccess(response)
   localStorage.setItem(SIGNED_IN, '1')
 }
 
-/** Ends the session of this browser, and shows the sign-in screen. @throws Error when the server cannot be reached. */
+/** Ends the session of this browser, and shows the sign-in screen. @throws Error with the server's reason, or when it cannot be reached. */
 export async function signOut(): Promise<void> {
-  await reach(SESSION_PATH, { method: 'DELETE', headers: FROM_PAGE })
+  await requireSuccess(await reach(SESSION_PATH, { method: 'DELETE', headers: FROM_PAGE }))
   refuse()
 }
 
@@ -88,6 +85,12 @@ export const refusal = {
 function setRefused(value: boolean): void {
   isRefused = value
   for (const listener of listeners) listener()
+}
+
+async function requireSuccess(response: Response): Promise<void> {
+  if (response.ok) return
+  const { detail } = (await response.json().catch(() => ({}))) as { detail?: unknown }
+  throw new Error(typeof detail === 'string' ? detail : `The server answered ${response.status}`)
 }
 
 async function reach(path: string, init: RequestInit): Promise<Response> {

@@ -1,4 +1,4 @@
-import { invalidRequest, unauthorized } from '../../errors.ts'
+import { ClientError, invalidRequest, unauthorized } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
@@ -50,6 +50,7 @@ export interface Sessions extends SessionCallers {
     context: CallContext,
     key?: Pick<Caller, 'keyId' | 'keyEndsAt'>,
   ): Promise<{ cookie: string; expiresAt: string }>
+  /** Ends the session of a browser. @throws 503 where that fails; the browser forgets the session all the same */
   signOut(input: object, context: CallContext): Promise<RawReply>
   /** Ends all sessions and links of a user. */
   endAll(tx: ControlTx, userId: string): Promise<void>
@@ -131,9 +132,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   async function signOut(_input: object, context: CallContext): Promise<RawReply> {
     const token = cookieIn(context, COOKIE)
-    if (token !== undefined) await queries.deleteSession(control, hashOf(token))
+    const removal = { 'set-cookie': sessionCookie('', 0, context) }
+    if (token !== undefined) await queries.deleteSession(control, hashOf(token)).catch(notEnded(removal))
     return {
-      headers: { 'content-type': 'application/json', 'set-cookie': sessionCookie('', 0, context) },
+      headers: { 'content-type': 'application/json', ...removal },
       body: '{"signed_out":true}',
     }
   }
@@ -151,6 +153,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     signOut,
     ...createSessionCallers({ control, secretKey, identity }),
     endAll,
+  }
+}
+
+function notEnded(headers: Record<string, string>): (error: unknown) => never {
+  return (error) => {
+    const message =
+      'This browser has forgotten its session, which could not be ended: it is valid until it expires'
+    throw new ClientError(503, 'ServiceUnavailableError', message, { headers, cause: error })
   }
 }
 

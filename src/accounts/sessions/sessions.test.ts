@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ALL_RIGHTS } from '../../access.ts'
 import { createSecretKey } from '../../stores/secret-key.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
@@ -64,6 +64,22 @@ describe('POST /v1/accounts/session with a key', () => {
     const session = await sessionBy(key)
     expect((await session.send('GET', '/v1/accounts/me')).status).toBe(200)
     expect((await session.send('GET', '/v1/accounts/me')).status).toBe(429)
+  })
+})
+
+describe('DELETE /v1/accounts/session', () => {
+  it('503 where the session cannot be ended, which the browser forgets all the same', async () => {
+    const flo = await newUser('flo')
+    const session = await sessionBy(flo.key)
+    vi.spyOn(server.stores.control, 'deleteFrom').mockImplementationOnce(() => {
+      throw new Error('the database is away')
+    })
+    const failed = await session.send('DELETE', '/v1/accounts/session')
+    expect(failed.status).toBe(503)
+    expect(failed.headers.get('set-cookie')).toMatch(/^heddle_session=; .*Max-Age=0/)
+    expect((await session.send('GET', '/v1/accounts/me')).status).toBe(200)
+    await replyOf(await session.send('DELETE', '/v1/accounts/session'))
+    expect((await session.send('GET', '/v1/accounts/me')).status).toBe(401)
   })
 })
 

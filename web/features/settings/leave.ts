@@ -6,5 +6,5 @@ import { notify } from '../../components/toast.ts'
 export function leave(): void {
   signOut()
     .then(forgetTab)
-    .catch((error: Error) => notify({ title: 'You are still signed in', detail: error.message }))
+    .catch((error: Error) => notify({ title: 'Signing out failed', detail: error.message }))
 }
