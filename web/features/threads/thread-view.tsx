@@ -9,10 +9,11 @@ import { LIVE_MS } from '../../api/query-client.ts'
 import { readThread, readTurns } from '../../api/threads.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
+import { useNextPage } from '../../components/data-table/next-page.ts'
 import { formatCount } from '../../components/format.ts'
 import { useKeys } from '../../components/keys.ts'
 import { Cost, Count, Duration } from '../../components/numbers.tsx'
-import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
+import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 
@@ -34,7 +35,7 @@ export function ThreadView({ name, thread, turn, onClose }: ThreadViewProps) {
     queryFn: ({ signal }) => readThread(project, thread, { signal }),
     refetchInterval: LIVE_MS,
   })
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: ['calls', project, 'turns', thread, facts?.last_turn_id ?? ''],
     placeholderData: keepPreviousData,
     initialPageParam: 0,
@@ -42,6 +43,8 @@ export function ThreadView({ name, thread, turn, onClose }: ThreadViewProps) {
       readTurns(project, thread, { limit: PAGE_TURNS, offset: pageParam, signal }),
     getNextPageParam: (last, pages) => (last.length < PAGE_TURNS ? undefined : pages.length * PAGE_TURNS),
   })
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { retry } = useNextPage(query, 0)
   const turns = data?.pages.flat().toReversed()
   const scroller = useStayingPut(turns)
   useKeys('Thread', [{ keys: 'Escape', does: 'Close', run: onClose }])
@@ -59,8 +62,9 @@ export function ThreadView({ name, thread, turn, onClose }: ThreadViewProps) {
           <IconButton label="Close" keys="Escape" icon={<X size={16} />} onClick={onClose} />
         </span>
       </header>
+      {error !== null && data !== undefined && <StaleBanner error={error} onRetry={retry} />}
       {error !== null && data === undefined ? (
-        <ErrorState title="The turns could not be loaded" error={error} onRetry={() => void refetch()} />
+        <ErrorState title="The turns could not be loaded" error={error} onRetry={retry} />
       ) : turns?.length === 0 ? (
         <EmptyState title="This thread has no turns">
           <p>Its calls may have been deleted.</p>
