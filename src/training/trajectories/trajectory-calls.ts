@@ -75,8 +75,8 @@ export function createTrajectoryCalls(deps: TrajectoryCallsDeps): TrajectoryCall
     let written = 0
     for await (const bytes of linesOf(blobs, key)) {
       for (const rows of await groupRows({ bytes, index: index++, source, user })) {
-        batch.parts.push(...rows.parts)
-        batch.rewards.push(...rows.rewards)
+        for (const part of rows.parts) batch.parts.push(part)
+        for (const reward of rows.rewards) batch.rewards.push(reward)
         batch.calls += rows.calls
         batch.chars += rows.chars
         written += rows.calls

@@ -20,10 +20,9 @@ export async function redactedParts(
     if (redactor !== undefined) redactors.set(projectId, redactor)
   }
   if (redactors.size === 0) return parts
-  const redacted: CallPart[] = []
-  for (const [projectId, own] of byProject)
-    redacted.push(...(await redactedOf(own, redactors.get(projectId))))
-  return redacted
+  const redacted: (readonly CallPart[])[] = []
+  for (const [projectId, own] of byProject) redacted.push(await redactedOf(own, redactors.get(projectId)))
+  return redacted.flat()
 }
 
 async function redactedOf(
