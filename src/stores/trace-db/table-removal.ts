@@ -94,4 +94,4 @@ export function createTableRemoval(
 }
 
 /** After every time that a part has. */
-const LATER = '2100-01-01T00:00:00Z'
+export const LATER = '2100-01-01T00:00:00Z'

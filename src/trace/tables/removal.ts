@@ -1,8 +1,9 @@
 import type { Removal } from '../../removal.ts'
+import { changeByKeys, type Key } from '../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { createTableRemoval } from '../../stores/trace-db/table-removal.ts'
-import { DELETE_ROWS_OF_NONE, DELETE_TABLES } from './removal-queries.ts'
+import { createTableRemoval, LATER } from '../../stores/trace-db/table-removal.ts'
+import { DELETE_TABLES, deleteRows, type SentTables, selectRowsOfNone } from './removal-queries.ts'
 
 /** Removes tables with those of their rows that no other table has. */
 export interface TablesRemoval {
@@ -16,15 +17,29 @@ export interface TablesRemoval {
 }
 
 export function createTablesRemoval(deps: { traces: TraceDb; mutations: Mutations }): TablesRemoval {
-  const { mutations } = deps
+  const { traces, mutations } = deps
+
+  async function removeRows(tables: SentTables, signal: AbortSignal): Promise<void> {
+    const marked = (rows: readonly Key<'digest'>[]) =>
+      traces.command(
+        deleteRows(
+          tables,
+          rows.map(({ digest }) => digest),
+        ),
+      )
+    await changeByKeys(traces, selectRowsOfNone(tables), marked, signal)
+    await mutations.applyDeletions('table_rows', LATER, signal)
+  }
+
   return {
     removals: [
       createTableRemoval(deps, { table: 'tables', kind: 'tables' }),
       createTableRemoval(deps, { table: 'table_rows', kind: 'table_rows', bytes: 'length(val)' }),
     ],
     async removeContents(project, digests, before, signal) {
+      // The tables go last: they are found again, and with them their rows, where this is interrupted.
+      await removeRows({ project, digests, before }, signal)
       await mutations.run('tables', [DELETE_TABLES], { project, digests, before }, signal)
-      await mutations.run('table_rows', [DELETE_ROWS_OF_NONE], { project, before }, signal)
     },
   }
 }

@@ -20,11 +20,15 @@ export const ONE_NODE: Topology = {
   statements: (sql) => [sql],
 }
 
-/** Makes requests as they are in a topology. */
+/** A query within a change of rows that exist: replicated tables refuse it (`keyed-changes.ts`). */
+const QUERY_IN_CHANGE = /^\s*(ALTER\s[\s\S]*\b(UPDATE|DELETE)|DELETE FROM)\s[\s\S]*\bSELECT\b/
+
+/** Makes requests as they are in a topology. Changes that a cluster would refuse are refused everywhere, so that each test sees it. */
 export function requestsIn(topology: Topology, requests: Requests): Requests {
   return {
     rows: (sql, params) => requests.rows(topology.query(sql), params),
     async run(sql, params) {
+      if (QUERY_IN_CHANGE.test(sql)) throw new Error(`A change of rows has a query as its condition: ${sql}`)
       for (const statement of topology.statements(sql)) await requests.run(statement, params)
     },
   }

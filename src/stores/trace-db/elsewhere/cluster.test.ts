@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { requestsIn } from '../clickhouse/topology.ts'
 import { statementsOf } from '../migrate.ts'
 import { createCluster } from './cluster.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../../../migrations/trace')
 
-const { statements, query } = createCluster({ cluster: 'fabric', database: 'heddle' })
+const cluster = createCluster({ cluster: 'fabric', database: 'heddle' })
+const { statements, query } = cluster
 
 /** Without line breaks and indentation. */
 const flat = (sql: string): string => sql.replaceAll(/\s+/g, ' ')
@@ -60,6 +62,22 @@ describe('statements on a cluster', () => {
 
   it('are refused where there is no rule', () => {
     expect(() => statements('TRUNCATE TABLE calls')).toThrow('TRUNCATE TABLE calls')
+  })
+
+  it('are refused where a change of rows has a query as its condition, which replicas would each answer', async () => {
+    const made: string[] = []
+    const run = async (sql: string) => void made.push(sql)
+    const requests = requestsIn(cluster, { run, rows: async () => [] })
+    const found = 'WHERE id IN (SELECT id FROM calls WHERE deleted = 1)'
+    for (const sql of [
+      `ALTER TABLE calls UPDATE a = 1 ${found}`,
+      `ALTER TABLE calls DELETE ${found}`,
+      `DELETE FROM calls ${found}`,
+    ])
+      await expect(requests.run(sql)).rejects.toThrow('has a query as its condition')
+    expect(made).toEqual([])
+    await requests.run("ALTER TABLE calls DELETE WHERE id IN ['a']")
+    expect(made).toHaveLength(1)
   })
 
   it('are made of every migration', () => {

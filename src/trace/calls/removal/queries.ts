@@ -1,4 +1,5 @@
 import type { Limit } from '../../../removal.ts'
+import { hasOneOf, KEYS_AT_ONCE, type Key } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Query } from '../../../stores/trace-db/port.ts'
 import { createParams, type Params } from '../../query-language/params.ts'
 import { CALL_ROWS, MERGED_CALLS, NEVER, STORAGE_BYTES } from '../sql/table.ts'
@@ -25,6 +26,12 @@ const HAS_CONTENT = `(has_start = 1 OR ended_at > ${NEVER} OR isNotNull(display_
 
 /** The calls that were deleted; a row of theirs has the time of the deletion, others may lack it. */
 const DELETED = `(project_id, id) IN (SELECT project_id, id FROM ${CALL_ROWS} WHERE deleted_at > ${NEVER})`
+
+/** A call by its key. */
+export type CallKey = Key<'project_id' | 'id'>
+
+/** A deleted call, and when it was deleted. */
+export type DeletedKey = Key<'project_id' | 'id' | 'marked_at'>
 
 /**
  * NULL in every row, but no constant: a value that is set to NULL is only marked and its bytes stay in the file, unless
@@ -72,13 +79,40 @@ export function selectProjectsOfDeleted(): Query {
   }
 }
 
-/** Empties all deleted calls; their marks stay, so that a part that comes later does not bring one back. */
+/** Deleted calls with content in rows that lack the time of the deletion, which they would have once they are merged. */
+export function selectUnmarked(): Query {
+  return {
+    sql: `SELECT project_id, id, max(deleted_at) AS marked_at FROM ${CALL_ROWS} WHERE ${DELETED}
+      GROUP BY project_id, id HAVING countIf(${HAS_CONTENT} AND deleted_at = ${NEVER}) > 0 LIMIT ${KEYS_AT_ONCE}`,
+    params: {},
+  }
+}
+
+/**
+ * Gives all rows of deleted calls a time of deletion. That changes one column, and a list of calls is compared with rows once for
+ * each column that a change sets. The time is that of the first of these calls, so that it is never later than a call's own.
+ */
+export function mark(calls: readonly DeletedKey[]): Change {
+  const { where, params } = ofCalls(calls)
+  const [first] = calls.map(({ marked_at }) => marked_at).sort()
+  return {
+    commands: [
+      `UPDATE deleted_at = parseDateTime64BestEffort({first:String}, 6, 'UTC') WHERE deleted_at = ${NEVER} AND ${where}`,
+    ],
+    params: { ...params, first },
+  }
+}
+
+/** Empties all rows with a time of deletion; the marks stay, so that a part that comes later does not bring a call back. */
 export function emptyDeleted(columns: readonly ColumnRow[]): Change {
   const changed = columns.filter(
     ({ name, default_kind }) => !KEPT.includes(name) && default_kind !== 'MATERIALIZED',
   )
   const values = changed.map(({ name, type }) => `${name} = ${emptyOf(type)}`)
-  return { commands: [`UPDATE ${values.join(', ')} WHERE ${HAS_CONTENT} AND ${DELETED}`], params: {} }
+  return {
+    commands: [`UPDATE ${values.join(', ')} WHERE ${HAS_CONTENT} AND deleted_at > ${NEVER}`],
+    params: {},
+  }
 }
 
 /** The value of what a row leaves out (`sql/table.ts`). */
@@ -156,12 +190,20 @@ export function selectProjectsOfOldCalls(limits: readonly Limit[]): Query {
   }
 }
 
-/** Ends and names of old calls, which are found by the start; so they are deleted before it is. */
-export function deletePartsOfOldCalls(limits: readonly Limit[]): Change {
+/** Old calls with ends and names that {@link deleteOldCalls} would leave. They are found by the start, which is deleted later. */
+export function selectPartsOfOldCalls(limits: readonly Limit[]): Query {
   const params = createParams()
   const started = anyOf(limits, params, (time) => `has_start = 1 AND started_at < ${time}`)
-  const ids = `SELECT project_id, id FROM ${CALL_ROWS} WHERE ${started}`
-  return { commands: [`DELETE WHERE has_start = 0 AND (project_id, id) IN (${ids})`], params: params.values }
+  return {
+    sql: `SELECT DISTINCT project_id, id FROM ${CALL_ROWS} WHERE has_start = 0 AND NOT (${oldCalls(limits, params)})
+      AND (project_id, id) IN (SELECT project_id, id FROM ${CALL_ROWS} WHERE ${started}) LIMIT ${KEYS_AT_ONCE}`,
+    params: params.values,
+  }
+}
+
+export function deleteParts(calls: readonly CallKey[]): Change {
+  const { where, params } = ofCalls(calls)
+  return { commands: [`DELETE WHERE has_start = 0 AND ${where}`], params }
 }
 
 export function deleteOldCalls(limits: readonly Limit[]): Change {
@@ -186,6 +228,10 @@ export function countOfUser(user: string, besides: readonly string[]): Query {
       WHERE wb_user_id = ${params.bind(user, 'String')} AND NOT ${inProjects(besides, params)}`,
     params: params.values,
   }
+}
+
+function ofCalls(calls: readonly CallKey[]) {
+  return hasOneOf({ project_id: 'project_id', id: 'id' }, calls)
 }
 
 function inProjects(projectIds: readonly string[], params: Params): string {

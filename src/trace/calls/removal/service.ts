@@ -1,4 +1,5 @@
 import type { Limit, Removal } from '../../../removal.ts'
+import { changeByKeys } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { dayBefore, nowIso } from '../../../time.ts'
@@ -65,7 +66,11 @@ export function createCallsRemoval(deps: {
     if (await isAny(queries.countDeleted(before))) {
       const projectIds = await projectsOf(queries.selectProjectsOfDeleted())
       const columns = await rowsOf(traces.query<queries.ColumnRow>(queries.selectColumns()))
-      const empty = () => change(queries.emptyDeleted(columns), signal)
+      const empty = async () => {
+        const marked = (calls: readonly queries.DeletedKey[]) => change(queries.mark(calls), signal)
+        await changeByKeys(traces, queries.selectUnmarked(), marked, signal)
+        await change(queries.emptyDeleted(columns), signal)
+      }
       await removeUnused(empty, [{ projectIds, before: sentBefore, youngerLater: true }], signal)
     }
     if (await isAny(queries.countOldMarks(marksBefore)))
@@ -108,7 +113,8 @@ export function createCallsRemoval(deps: {
         if (concerned.size === 0) return
         const remove = () =>
           forgetting(limits, async () => {
-            await change(queries.deletePartsOfOldCalls(limits), signal)
+            const removed = (calls: readonly queries.CallKey[]) => change(queries.deleteParts(calls), signal)
+            await changeByKeys(traces, queries.selectPartsOfOldCalls(limits), removed, signal)
             await change(queries.deleteOldCalls(limits), signal)
           })
         const projects = limits.map(({ projectIds, before }) => ({

@@ -1,3 +1,4 @@
+import { hasOneOf, KEYS_AT_ONCE, type Key } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Query } from '../../../stores/trace-db/port.ts'
 
 /** Empty below its mark of NULL, so that the file has no bytes of it (`trace/calls/removal/queries.ts`). */
@@ -23,8 +24,35 @@ export function selectProjectsOfDeleted(): Query {
   return { sql: `SELECT DISTINCT project_id FROM objects WHERE ${DELETED}`, params: {} }
 }
 
+/** What distinguishes a row with the value of a version from one that publishes the version again. */
+const PUBLISHED = {
+  project_id: 'project_id',
+  object_id: 'object_id',
+  digest: 'digest',
+  published: 'toString(toUnixTimestamp64Micro(published_at))',
+}
+
+export type PublishedKey = Key<keyof typeof PUBLISHED>
+
+export function selectDeleted(): Query {
+  const columns = Object.entries(PUBLISHED).map(([name, expression]) => `${expression} AS ${name}`)
+  return {
+    sql: `SELECT DISTINCT ${columns.join(', ')} FROM objects WHERE ${DELETED} LIMIT ${KEYS_AT_ONCE}`,
+    params: {},
+  }
+}
+
 /** Empties deleted versions. Their names and times stay: indexes of other versions count them. */
-export const EMPTY_DELETED = `UPDATE val = ${NULL_ON_DISK}, wb_user_id = ${NULL_ON_DISK} WHERE ${DELETED}`
+export function emptyDeleted(versions: readonly PublishedKey[]): {
+  command: string
+  params: Query['params']
+} {
+  const { where, params } = hasOneOf(PUBLISHED, versions)
+  return {
+    command: `UPDATE val = ${NULL_ON_DISK}, wb_user_id = ${NULL_ON_DISK} WHERE isNotNull(val) AND ${where}`,
+    params,
+  }
+}
 
 /** A version that a user has published and that is live. */
 export interface PublishedRow {

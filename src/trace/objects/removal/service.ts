@@ -1,4 +1,5 @@
 import type { Removal } from '../../../removal.ts'
+import { changeByKeys } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../../stores/trace-db/table-removal.ts'
@@ -29,7 +30,15 @@ export function createObjectsRemoval(
     if (found === undefined || found.count === 0) return
     const projects = await rowsOf(traces.query<{ project_id: string }>(queries.selectProjectsOfDeleted()))
     const projectIds = projects.map(({ project_id }) => project_id)
-    const empty = () => mutations.run('objects', [queries.EMPTY_DELETED], {}, signal)
+    const emptied = ({ command, params }: ReturnType<typeof queries.emptyDeleted>) =>
+      mutations.run('objects', [command], params, signal)
+    const empty = () =>
+      changeByKeys<queries.PublishedKey>(
+        traces,
+        queries.selectDeleted(),
+        (versions) => emptied(queries.emptyDeleted(versions)),
+        signal,
+      )
     await removeUnused(empty, [{ projectIds, before: sentBefore, youngerLater: true }], signal)
   }
 
