@@ -18,7 +18,8 @@ export interface BinaryQuery extends Query {
 /**
  * The trace database: everything that is used of ClickHouse. `clickhouse/` asks a server over HTTP; the adapters are
  * `embedded/`, whose server Heddle starts, and `elsewhere/`, for a server or a cluster that others operate. Date-times go
- * in and come out as ISO 8601 with microseconds and `Z`.
+ * in and come out as ISO 8601 with microseconds and `Z`. While the database does not answer, all methods reject with
+ * `StoreFailed`, so that jobs wait for it.
  */
 export interface TraceDb extends AsyncDisposable {
   /**

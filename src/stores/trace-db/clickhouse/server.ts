@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 export interface Server extends AsyncDisposable {
   /**
    * The connection to it; waits while it starts.
-   * @throws 503 when it does not answer soon.
+   * @throws StoreFailed when it does not answer soon.
    */
   connection(): Promise<Connection>
   /** When an insert that failed is repeated. */

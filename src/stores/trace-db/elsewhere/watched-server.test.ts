@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { StoreFailed } from '../../../errors.ts'
 import { eventually } from '../../../test-eventually.ts'
 import { startTestNetwork } from '../../../test-network.ts'
 import { firstOf } from '../port.ts'
@@ -26,8 +27,21 @@ describe('a server that takes requests and does not answer', () => {
     network.hang(true)
     const read = firstOf(db.query({ sql: 'SELECT 1 AS one', params: {} }))
     const failing = [expect(db.insert('notes', [{ id: 1 }])), expect(read)]
-    await Promise.all(failing.map(({ rejects }) => rejects.toMatchObject({ status: 503 })))
-    await expect(db.insert('notes', [{ id: 2 }])).rejects.toThrow('does not answer, so nothing was stored')
+    await Promise.all(failing.map(({ rejects }) => rejects.toBeInstanceOf(StoreFailed)))
+    // Jobs wait for a store that is away, and fail by other errors.
+    const further = [
+      () => db.insert('notes', [{ id: 2 }]),
+      () => db.insertOnce('notes', [{ id: 2 }], 'token'),
+      () => db.insertNative('notes', ['id'], noBytes()),
+      () => db.command({ sql: 'ALTER TABLE notes DELETE WHERE id = 2', params: {} }),
+      () => firstOf(db.query({ sql: 'SELECT 1 AS one', params: {} })),
+    ]
+    for (const attempt of further) {
+      const error: unknown = await attempt().catch((error: unknown) => error)
+      expect(error).toBeInstanceOf(StoreFailed)
+      expect(error).toMatchObject({ status: 503, retryAfterSeconds: 5 })
+      expect(String(error)).toContain('does not answer, so nothing was stored')
+    }
     expect(log.error).toHaveBeenCalledWith(
       { url: `http://127.0.0.1:${network.port}`, reason: 'no answer within 3000 ms' },
       expect.stringContaining('requests are refused'),
@@ -38,3 +52,5 @@ describe('a server that takes requests and does not answer', () => {
     await eventually(async () => expect(await firstOf(db.query(kept))).toEqual({ ids: [3] }))
   })
 })
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf, unavailable } from '../../../errors.ts'
+import { messageOf, StoreFailed } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { type Connection, connect, type Endpoint } from '../clickhouse/connection.ts'
 import { isUnanswered, type Server } from '../clickhouse/server.ts'
@@ -82,7 +82,8 @@ export function watchServer(
 
   return {
     async connection() {
-      if (isAway) throw unavailable('The trace database does not answer, so nothing was stored')
+      if (isAway)
+        throw new StoreFailed('The trace database does not answer, so nothing was stored', undefined)
       return connection
     },
     repeatsInserts: 'unanswered',
