@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isoMicros, isoOfMicros, isoOfSeconds, microsOf, nowAfter, nowIso } from './time.ts'
 
 /** Up to this time, doubles of seconds distinguish all microseconds. */
@@ -48,6 +48,35 @@ describe('isoMicros', () => {
     expect(isoMicros('2026-01-05T01:02:03Z')).toBe('2026-01-05T01:02:03.000000Z')
     expect(isoMicros('2026-01-05T01:02:03.1234569Z')).toBe('2026-01-05T01:02:03.123456Z')
     expect(isoMicros('2026-01-05T01:02:03.5+01:00')).toBe('2026-01-05T00:02:03.500000Z')
+  })
+})
+
+describe('nowIso', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  /** Now, in milliseconds, with the clock set to a time. */
+  function atMs(clockMs: number): number {
+    vi.spyOn(Date, 'now').mockReturnValue(clockMs)
+    return microsOf(nowIso()) / 1000
+  }
+
+  const START_MS = Date.UTC(2026, 0, 1)
+  const HOUR_MS = 3_600_000
+  /** Of the clock that counts on while this one stands still. */
+  const APART_MS = 3
+
+  it('follows the clock of the machine, ahead and far back', () => {
+    for (const clockMs of [START_MS, START_MS + 8 * HOUR_MS, START_MS - 3 * HOUR_MS, START_MS]) {
+      const now = atMs(clockMs)
+      expect(now).toBeGreaterThanOrEqual(clockMs)
+      expect(now).toBeLessThan(clockMs + APART_MS)
+    }
+  })
+
+  it('rises where the clock is set back a little, and among times of one moment', () => {
+    const times = [START_MS, START_MS, START_MS - 500, START_MS - 900].map(atMs)
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+    expect(new Set(times).size).toBe(times.length)
   })
 })
 

@@ -1,11 +1,27 @@
 /**
- * Now, as ISO 8601 in UTC with microseconds; strictly increasing within one process, so that "latest" is well defined.
+ * The clock of the machine has milliseconds, and another that counts on has microseconds but stands still while the machine
+ * sleeps. Where they are further apart than this, the machine has slept, or its clock was set, or corrected little by little.
+ */
+const APART_MS_MAX = 2
+
+/** Corrections of a clock are shorter. While it is behind by no more than this, times rise by a microsecond each. */
+const BACK_MICROS_MAX = 1_000_000
+
+/**
+ * Now, as ISO 8601 in UTC with microseconds. Times of one process rise, so that of two things that it writes the later one is
+ * known. They follow the clock of the machine, and where that was set back by more than a second they go back with it: they would
+ * otherwise be wrong for as long. So what must come after something that is stored has {@link nowAfter}, and what ends at
+ * a time has ended when {@link isoIn} says so, which follows the clock alone.
  */
 export function nowIso(): string {
-  lastMicros = Math.max(lastMicros + 1, Math.floor((performance.timeOrigin + performance.now()) * 1000))
+  const clockMs = Date.now()
+  if (Math.abs(originMs + performance.now() - clockMs) > APART_MS_MAX) originMs = clockMs - performance.now()
+  const micros = Math.floor((originMs + performance.now()) * 1000)
+  lastMicros = lastMicros - micros > BACK_MICROS_MAX ? micros : Math.max(lastMicros + 1, micros)
   return isoOfMicros(lastMicros)
 }
 
+let originMs = performance.timeOrigin
 let lastMicros = 0
 
 /** The wall-clock time in `ms` milliseconds, which may be negative, as ISO 8601 in UTC with microseconds. */

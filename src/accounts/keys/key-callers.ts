@@ -6,7 +6,7 @@ import type { Caller } from '../../http/caller.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
-import { isoIn, nowIso } from '../../time.ts'
+import { isoIn } from '../../time.ts'
 import { rightsOf } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import { prefixOf } from './key-text.ts'
@@ -61,7 +61,7 @@ export function createKeyCallers(deps: {
   }
 
   async function callerOfRow(row: KeyRow): Promise<Caller | undefined> {
-    const now = nowIso()
+    const now = isoIn(0)
     if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return undefined
     const user = await identity.user(row.user_id)
     if (user === undefined || user.disabled_at !== null) return undefined

@@ -88,7 +88,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   async function userOf({ token, key }: SignInReq): Promise<{ user: UserRow; by?: Caller }> {
     if (token !== undefined) {
-      const id = await queries.takeLink(control, hashOf(token), nowIso())
+      const id = await queries.takeLink(control, hashOf(token), isoIn(0))
       const user = id === undefined ? undefined : await identity.user(id)
       if (user === undefined || user.disabled_at !== null)
         throw unauthorized(
@@ -110,7 +110,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const expiresAt = endWithKey(isoIn(SESSION_HOURS * HOUR_MS), key ?? {})
     const key_id = key?.keyId ?? null
     await control.transaction().execute(async (tx) => {
-      await queries.deleteExpired(tx, nowIso())
+      await queries.deleteExpired(tx, isoIn(0))
       const times = { created_at: nowIso(), expires_at: expiresAt }
       await queries.insertSession(tx, { hash: hashOf(token), user_id: user.id, ...times, key_id })
       await firstOperator.noteSignIn(tx, user)

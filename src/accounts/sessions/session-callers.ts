@@ -2,7 +2,7 @@ import { unauthorized } from '../../errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
-import { nowIso } from '../../time.ts'
+import { isoIn } from '../../time.ts'
 import { rightsOf } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import type { UserRow } from '../user-queries.ts'
@@ -42,7 +42,7 @@ export function createSessionCallers(deps: {
   }
 
   async function callerOf(session: string): Promise<Caller> {
-    const found = await findSession(control, tokenHash(secretKey, session), nowIso())
+    const found = await findSession(control, tokenHash(secretKey, session), isoIn(0))
     const user = found && (await identity.user(found.user_id))
     if (found === undefined || user === undefined || user.disabled_at !== null)
       throw unauthorized('The session has ended: sign in again.')

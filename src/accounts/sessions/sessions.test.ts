@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ALL_RIGHTS } from '../../access.ts'
 import { createSecretKey } from '../../stores/secret-key.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
@@ -30,6 +30,8 @@ async function sessionBy(key: unknown) {
 
 const DAY_SECONDS = 86_400
 
+afterEach(() => void vi.restoreAllMocks())
+
 describe('POST /v1/accounts/session with a key', () => {
   it('401 in the session from the moment when the key is revoked or gone', async () => {
     const ada = await newUser('ada')
@@ -55,6 +57,20 @@ describe('POST /v1/accounts/session with a key', () => {
       expect((await newKey(session, fields))['expires_at']).toBe(short['expires_at'])
     const long = await newKey(bob, { expires_in_days: 30 })
     expect((await sessionBy(long['key'])).expires_at < String(long['expires_at'])).toBe(true)
+  })
+
+  it('401 in the session, and for a key, past their end by the clock, also where the machine slept until then', async () => {
+    const eve = await newUser('eve')
+    const [used, unused] = [
+      await newKey(eve, { expires_in_days: 1 }),
+      await newKey(eve, { expires_in_days: 1 }),
+    ]
+    const session = await sessionBy(used['key'])
+    const me = '/v1/accounts/me'
+    expect((await session.send('GET', me)).status).toBe(200)
+    vi.spyOn(Date, 'now').mockReturnValue(Date.parse(session.expires_at) + 60_000)
+    expect((await session.send('GET', me)).status).toBe(401)
+    expect((await as(String(unused['key'])).get(me)).status).toBe(401)
   })
 
   it('429 in the session beyond the limits of the key', async () => {

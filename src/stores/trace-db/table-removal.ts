@@ -93,5 +93,5 @@ export function createTableRemoval(
   }
 }
 
-/** After every time that a part has. */
+/** After every time that a part or a row has. */
 export const LATER = '2100-01-01T00:00:00Z'

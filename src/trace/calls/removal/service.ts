@@ -2,6 +2,7 @@ import type { Limit, Removal } from '../../../removal.ts'
 import { changeByKeys } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { LATER } from '../../../stores/trace-db/table-removal.ts'
 import { dayBefore, nowIso } from '../../../time.ts'
 import { namedByNow, type RemoveUnused } from '../../unused-content/service.ts'
 import type { RecentCalls } from '../recent/recent-calls.ts'
@@ -100,7 +101,7 @@ export function createCallsRemoval(deps: {
     ],
 
     hideUser: ({ name }, signal) => markCallsOf(name, signal),
-    eraseUser: (_user, signal) => purge(nowIso(), signal, namedByNow()),
+    eraseUser: (_user, signal) => purge(LATER, signal, namedByNow()),
 
     expire: {
       async payloads(limits, signal) {

@@ -2,8 +2,8 @@ import type { Removal } from '../../../removal.ts'
 import { changeByKeys } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
-import { createTableRemoval } from '../../../stores/trace-db/table-removal.ts'
-import { nowAfter, nowIso } from '../../../time.ts'
+import { createTableRemoval, LATER } from '../../../stores/trace-db/table-removal.ts'
+import { nowAfter } from '../../../time.ts'
 import { namedByNow, type RemoveUnused } from '../../unused-content/service.ts'
 import type { Objects } from '../service.ts'
 import * as queries from './queries.ts'
@@ -65,7 +65,7 @@ export function createObjectsRemoval(
       }
     },
 
-    eraseUser: (_user, signal) => purge(nowIso(), signal, namedByNow()),
+    eraseUser: (_user, signal) => purge(LATER, signal, namedByNow()),
     purge,
   }
 }
