@@ -121,7 +121,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     callerLimits: createCallerLimits({ book, storage, sharedUse }),
     limitBook: book,
     workLimits: createWorkLimits({ book }),
-    removals: [createAccountsRemoval({ control, keys, limits: book })],
+    removals: [createAccountsRemoval({ control, identity, keys, limits: book })],
     authenticator: isLocal ? LOCAL_AUTHENTICATOR : createAccountsAuthenticator(own),
     principals: createPrincipals(own),
     area({ graphqlParts, authorize, storedBy }) {

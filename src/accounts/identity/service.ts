@@ -29,6 +29,8 @@ export interface Identity {
    * @throws 400 for a bad name, 409 for one that is taken.
    */
   addUser(tx: ControlTx, user: NewUser): Promise<UserRow>
+  /** Gives a person the entity of the same name, as its admin. */
+  giveOwnEntity(tx: ControlTx, person: UserRow): Promise<void>
   /** @throws 404 for a name that no person and no team has. */
   checkEntity(name: string): Promise<void>
   /** The entity of a person alone; undefined for a service account. @throws 404 for an unknown user */
@@ -36,7 +38,9 @@ export interface Identity {
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /**
-   * Adds a team unless an entity has that name. The entity of projects that are older than accounts becomes a team whatever its name.
+   * Adds a team unless an entity has that name. The entity of projects that are older than accounts becomes a team whatever its name,
+   * and a person of that name who has lost the own entity has it again.
+   * A person of that name whose own entity was erased, as releases before 0.2 did, has it again.
    * @throws 400, 409 as {@link addUser}
    */
   ensureTeam(tx: ControlTx, name: string): Promise<void>
@@ -84,8 +88,7 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
         : error
     })
     if (user.kind === 'service') return row
-    await queries.insertEntity(tx, { name: row.name, kind: 'personal', created_at: row.created_at })
-    await setRole(tx, row.name, row, 'admin', 'admin')
+    await giveOwnEntity(tx, row)
     return row
   }
 
@@ -125,6 +128,7 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
     userNamed,
     userByEmail: (email) => queries.findUserByEmail(control, email.toLowerCase()),
     addUser,
+    giveOwnEntity,
     async checkEntity(name) {
       if ((await queries.findEntity(control, name)) === undefined) throw notFound('team', name)
     },
@@ -143,10 +147,17 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
   }
 }
 
+async function giveOwnEntity(tx: ControlTx, person: UserRow): Promise<void> {
+  await queries.insertEntity(tx, { name: person.name, kind: 'personal', created_at: nowIso() })
+  await setRole(tx, person.name, person, 'admin', 'admin')
+}
+
 async function ensureTeam(tx: ControlTx, name: string): Promise<void> {
   if ((await queries.findEntity(tx, name)) !== undefined) return
+  const user = await queries.findUserByName(tx, name)
+  if (user?.kind === 'person') return giveOwnEntity(tx, user)
   const hasProjects = (await queries.entitiesOfProjects(tx)).includes(name)
-  if (!hasProjects || (await queries.findUserByName(tx, name)) !== undefined) await checkIsFree(tx, name)
+  if (!hasProjects || user !== undefined) await checkIsFree(tx, name)
   await queries.insertEntity(tx, { name, kind: 'team', created_at: nowIso() })
 }
 

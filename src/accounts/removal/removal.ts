@@ -2,6 +2,7 @@ import type { ErasedUser, Removal } from '../../removal.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { identityText } from '../identity/provider-identity.ts'
+import type { Identity } from '../identity/service.ts'
 import type { LimitBook } from '../limits/limit-book.ts'
 import { findUserByName } from '../user-queries.ts'
 import { renameInAudit } from './audit-names.ts'
@@ -10,10 +11,11 @@ import * as queries from './removal-queries.ts'
 /** Removes accounts, and keys of what is removed. Audit events stay, with a pseudonym for the user. */
 export function createAccountsRemoval(deps: {
   control: ControlDb
+  identity: Pick<Identity, 'giveOwnEntity'>
   keys: { forget(): void }
   limits: Pick<LimitBook, 'load'>
 }): Removal {
-  const { control, keys, limits } = deps
+  const { control, identity, keys, limits } = deps
 
   async function forget(): Promise<void> {
     keys.forget()
@@ -30,6 +32,9 @@ export function createAccountsRemoval(deps: {
       if (entity !== undefined) {
         for (const id of await queries.serviceAccountsOf(tx, entity)) await queries.deleteUser(tx, id)
         await queries.deleteEntity(tx, entity)
+        // A person who stays cannot sign in with a key, or make one, without an own entity.
+        const owner = entity === user?.name ? undefined : await findUserByName(tx, entity)
+        if (owner?.kind === 'person') await identity.giveOwnEntity(tx, owner)
       }
       if (user !== undefined) await removeUser(tx, user)
       return forget

@@ -92,6 +92,7 @@ it('the names of a user and an entity are taken until their erasure ends, also w
   const forgotten = { keys: 0 }
   const accounts = createAccountsRemoval({
     control,
+    identity,
     keys: { forget: () => void forgotten.keys++ },
     limits: { load: async () => undefined },
   })
