@@ -29,12 +29,24 @@ export async function serviceAccountsOf(tx: ControlTx, entity: string): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Deletes an entity with its memberships, limits and identity providers; for its members, requests that name none are about their own again. */
+/**
+ * Deletes an entity with its memberships, limits and identity providers. Requests of its members that name none are about a
+ * person's own entity again, and about another team of a service account, as when a member is removed.
+ */
 export async function deleteEntity(tx: ControlTx, entity: string): Promise<void> {
   await tx.deleteFrom('memberships').where('entity', '=', entity).execute()
   await tx
     .updateTable('users')
-    .set((eb) => ({ default_entity: eb.ref('name') }))
+    .set((eb) => ({
+      default_entity: eb.fn.coalesce(
+        eb
+          .selectFrom('memberships')
+          .select((of) => of.fn.min('entity').as('entity'))
+          .whereRef('memberships.user_id', '=', 'users.id')
+          .where('users.kind', '=', 'service'),
+        'users.name',
+      ),
+    }))
     .where('default_entity', '=', entity)
     .execute()
   await tx.deleteFrom('usage_limits').where('kind', '=', 'entity').where('name', '=', entity).execute()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { openTestControlDb } from '../../stores/control-db/test-database.ts'
 import { createIdentity } from '../identity/service.ts'
-import { findEntity, type UserRow } from '../user-queries.ts'
+import { findEntity, type UserRow, updateUser } from '../user-queries.ts'
 import { createAccountsRemoval } from './removal.ts'
 import * as queries from './removal-queries.ts'
 
@@ -45,4 +45,20 @@ it('a person who has lost the own entity has it again once an operator adds a me
   await inTransaction((tx) => identity.ensureTeam(tx, 'cid'))
   expect(await identity.rolesOf(cid.id)).toEqual(new Map([['cid', 'admin']]))
   expect(await identity.personalEntityOf('cid')).toBe('cid')
+})
+
+it('requests of members of an erased team go to their own entity, and of service accounts to another team', async () => {
+  const { identity, add, erase } = open()
+  const [dan, robot] = [await add('dan'), await add('robot', 'service')]
+  for (const team of ['crew', 'night']) await inTransaction((tx) => identity.addTeam(tx, team, dan))
+  for (const team of ['crew', 'night'])
+    await inTransaction((tx) => identity.setRole(tx, team, robot, 'member', 'admin'))
+  await inTransaction((tx) => updateUser(tx, robot.id, { default_entity: 'crew' }))
+  const defaults = async () => [
+    (await identity.userNamed('dan')).default_entity,
+    (await identity.userNamed('robot')).default_entity,
+  ]
+  expect(await defaults()).toEqual(['crew', 'crew'])
+  await erase('crew')
+  expect(await defaults()).toEqual(['dan', 'night'])
 })
