@@ -24,13 +24,20 @@ export async function checkIsFree(tx: ControlTx, name: string): Promise<void> {
   if (await isTaken(tx, name)) throw conflict(`The name ${name} is taken`)
 }
 
-/** The wanted name in the allowed form, or one that begins like it, that no user and no entity has. */
-export async function freeName(tx: ControlTx, wanted: string): Promise<string> {
+/**
+ * The wanted name in the allowed form, or one that begins like it, that no user and no entity has.
+ * @param reserved names that are kept for others
+ */
+export async function freeName(
+  tx: ControlTx,
+  wanted: string,
+  reserved: ReadonlySet<string>,
+): Promise<string> {
   const base = nameLike(wanted)
   for (let count = 1; ; count += 1) {
     const ending = count === 1 ? '' : `-${count}`
     const name = base.slice(0, NAME_CHARS_MAX - ending.length) + ending
-    if (!(await isTaken(tx, name))) return name
+    if (!reserved.has(name) && !(await isTaken(tx, name))) return name
   }
 }
 

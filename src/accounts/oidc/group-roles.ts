@@ -1,10 +1,11 @@
+import type { Log } from '../../log.ts'
 import type { GroupGrant } from '../../single-sign-on.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Role } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
-import { findUser, insertEntity, rolesOf, type UserRow, updateUser } from '../user-queries.ts'
+import { findEntity, findUser, insertEntity, rolesOf, type UserRow, updateUser } from '../user-queries.ts'
 import { actorOf } from './sign-in-user.ts'
 
 const ROLES: readonly Role[] = ['viewer', 'member', 'admin']
@@ -12,17 +13,37 @@ const ROLES: readonly Role[] = ['viewer', 'member', 'admin']
 /**
  * Gives a user what the groups of the provider grant, and takes back what groups gave and no longer grant. What was
  * given by hand stays as it is. The provider is right even where a team, or the server, is left without an admin:
- * operators name another one, and a server without operators makes one when it starts.
+ * operators name another one, and a server without operators makes one when it starts. A grant in the entity of a person alone
+ * gives nothing: that person would be the admin of what was meant to be a team.
  */
 export async function applyGroups(
   tx: ControlTx,
   user: UserRow,
-  grants: readonly GroupGrant[],
-  deps: { identity: Identity; audit: Audit },
+  granted: readonly GroupGrant[],
+  deps: { identity: Identity; audit: Audit; log: Pick<Log, 'warn'> },
 ): Promise<void> {
+  const grants = await withoutPersonal(tx, granted, deps.log)
   await takeBack(tx, user, grants, deps)
   await give(tx, (await findUser(tx, user.id)) ?? user, grants, deps)
   await applyOperator(tx, user, grants, deps.audit)
+}
+
+async function withoutPersonal(
+  tx: ControlTx,
+  grants: readonly GroupGrant[],
+  log: Pick<Log, 'warn'>,
+): Promise<GroupGrant[]> {
+  const valid: GroupGrant[] = []
+  for (const grant of grants) {
+    const found = 'entity' in grant ? await findEntity(tx, grant.entity) : undefined
+    if (found?.kind !== 'personal') valid.push(grant)
+    else
+      log.warn(
+        { entity: found.name },
+        'HEDDLE_OIDC_GROUPS grants a role in the own entity of a person: it gives nothing',
+      )
+  }
+  return valid
 }
 
 async function takeBack(

@@ -15,6 +15,8 @@ const groups: Record<string, GroupGrant[]> = {
     { entity: 'mills', role: 'viewer' },
   ],
   owners: [{ operator: true }],
+  dyers: [{ entity: 'vats', role: 'member' }],
+  spinners: [{ entity: 'spinner', role: 'admin' }],
 }
 
 const settings: SingleSignOn = {
@@ -181,6 +183,25 @@ describe('GET /v1/accounts/oidc/callback', () => {
     expect(await events('member.remove')).toMatchObject([
       { actor: 'bo', entity: 'looms', subject: 'bo', details: { by: 'groups' } },
     ])
+  })
+
+  it('signs nobody up under the name of a team that groups grant, which may not exist yet', async () => {
+    const { me } = await signIn({ sub: 'vats', preferred_username: 'Vats', groups: [] })
+    expect(me).toMatchObject({ user: 'vats-2', entities: [{ name: 'vats-2', role: 'admin' }] })
+    const dyer = await signIn({ sub: 'dyer', preferred_username: 'dyer', groups: ['dyers'] })
+    expect(dyer.me['entities']).toContainEqual({ name: 'vats', role: 'member' })
+  })
+
+  it('gives nothing by a grant in the own entity of a person, and takes back what such a grant gave', async () => {
+    await replyOf(await (await operator()).post('/v1/accounts/users', { name: 'spinner' }))
+    const fay = { sub: 'fay', preferred_username: 'fay', groups: ['spinners'] }
+    const own = [{ name: 'fay', role: 'admin' }]
+    expect((await signIn(fay)).me['entities']).toEqual(own)
+    const { control } = server.stores
+    const { id: user_id } = await server.accounts.identity.userNamed('fay')
+    const given = { entity: 'spinner', user_id, role: 'admin' as const, created_at: '', from_groups: 1 }
+    await control.insertInto('memberships').values(given).execute()
+    expect((await signIn(fay)).me['entities']).toEqual(own)
   })
 
   it('leaves an operator who was made one by hand', async () => {

@@ -58,6 +58,9 @@ async function refuse(): Promise<never> {
 function createOidcWith(deps: OidcDeps, settings: SingleSignOn): Oidc {
   const { control, secretKey, keys, sessions, audit, log } = deps
   const provider = createProvider(settings)
+  const grantedTeams = new Set(
+    [...settings.groups.values()].flat().flatMap((grant) => ('entity' in grant ? [grant.entity] : [])),
+  )
   const used = new LRUCache<string, true>({ max: USED_MAX, ttl: ATTEMPT_MS })
 
   async function start({ return_to }: StartQuery, context: CallContext): Promise<RawReply> {
@@ -95,7 +98,7 @@ function createOidcWith(deps: OidcDeps, settings: SingleSignOn): Oidc {
     const { signUp } = settings
     try {
       return await control.transaction().execute(async (tx) => {
-        const user = await userOf(tx, person, { ...deps, signUp })
+        const user = await userOf(tx, person, { ...deps, signUp, grantedTeams })
         await applyGroups(tx, user, person.grants, deps)
         return user
       })
