@@ -27,4 +27,25 @@ describe('createProjects, beside an erasure', () => {
     await projects.ensureById('team/p')
     expect(await projects.exists(project)).toBe(true)
   })
+
+  it('begins a project anew that another server has erased, once that is known or may have been missed', async () => {
+    const [projects, other] = [createProjects({ control }), createProjects({ control })]
+    const project = { entity: 'crew', name: 'missed' }
+    await projects.ensure(project)
+    await control.transaction().execute((tx) => other.delete(tx, ['crew/missed']))
+    projects.forget()
+    await projects.ensureById('crew/missed')
+    expect(await projects.exists(project)).toBe(true)
+  })
+
+  it('does not remember a project that was begun while projects were forgotten', async () => {
+    const projects = createProjects({ control })
+    const project = { entity: 'crew', name: 'meanwhile' }
+    const begun = projects.ensure(project)
+    projects.forget()
+    await begun
+    await control.transaction().execute((tx) => projects.delete(tx, ['crew/meanwhile']))
+    await projects.ensureById('crew/meanwhile')
+    expect(await projects.exists(project)).toBe(true)
+  })
 })

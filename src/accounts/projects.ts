@@ -30,6 +30,8 @@ export interface Projects {
   idsOf(tx: ControlTx, entity: string): Promise<string[]>
   /** Deletes the rows of projects. @returns how many there were */
   delete(tx: ControlTx, projectIds: readonly string[]): Promise<number>
+  /** Forgets which projects exist: another server may have begun and ended an erasure of which this one did not hear. */
+  forget(): void
   /** Projects, and whole entities, that are being erased: nothing in them is read or written meanwhile. */
   closed: ClosedPlaces
 }
@@ -50,6 +52,8 @@ export interface ClosedPlaces {
 export function createProjects({ control }: { control: ControlDb }): Projects {
   // Every write asks whether its project exists. Projects are never renamed, so the answer is remembered.
   const seen = new LRUCache<string, true>({ max: SEEN_MAX })
+  /** How often that was forgotten. */
+  let forgotten = 0
 
   const closed = createClosedPlaces((ids) => {
     const isClosed = new Set(ids)
@@ -60,10 +64,12 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
     const id = `${entity}/${name}`
     closed.check({ entity, project: name })
     if (seen.has(id)) return
+    const begunAt = forgotten
     await queries.insertProject(control, { entity, name, created_at: nowIso() })
     // An erasure that began meanwhile removes the row, and nothing may be written after it.
     closed.check({ entity, project: name })
-    seen.set(id, true)
+    // What was read before it was forgotten may not be true after it.
+    if (begunAt === forgotten) seen.set(id, true)
   }
 
   return {
@@ -77,6 +83,10 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
     list: (page) => queries.listProjects(control, page),
     idsOf: queries.projectIdsOf,
     delete: (tx, projectIds) => queries.deleteProjects(tx, projectIds),
+    forget() {
+      forgotten++
+      seen.clear()
+    },
     closed,
   }
 }

@@ -7,12 +7,13 @@ import { createAccountsRemoval } from '../../accounts/removal/removal.ts'
 import { newId } from '../../ids.ts'
 import { createJobQueue } from '../../jobs/job-queue.ts'
 import type { Removal } from '../../removal.ts'
-import { NO_PEERS } from '../../stores/control-db/peers.ts'
+import { NO_PEERS, type Peers } from '../../stores/control-db/peers.ts'
 import { openTestControlDb } from '../../stores/control-db/test-database.ts'
 import { SILENT } from '../../test-log.ts'
 import { isoIn } from '../../time.ts'
 import { defineErasureJobs } from './erasure-jobs.ts'
 import * as queries from './queries.ts'
+import { createErasures, type ErasuresDeps } from './service.ts'
 
 let control: Awaited<ReturnType<typeof openTestControlDb>>
 
@@ -120,6 +121,25 @@ it('the names of a user and an entity are taken until their erasure ends, also w
   await expect.poll(() => forgotten.keys).toBeGreaterThan(0)
   const again = await addUser('leaving')
   expect(await identity.userNamed('leaving')).toEqual(again)
+})
+
+it('a server that missed a whole erasure begins its projects anew', async () => {
+  const projects = createProjects({ control })
+  const project = { entity: 'crew', name: 'missed' }
+  await projects.ensure(project)
+  const changed: (() => void)[] = []
+  const onChange: Peers['onChange'] = (_tables, call) => void changed.push(call)
+  const deps = { control, projects, log: SILENT, peers: { ...NO_PEERS, onChange }, removals: [] }
+  const jobQueue = createJobQueue({ control, log: SILENT, peers: NO_PEERS })
+  // The rest serves requests, of which there are none.
+  await using _started = await createErasures({
+    ...deps,
+    jobQueue,
+  } as Partial<ErasuresDeps> as ErasuresDeps).start()
+  await control.transaction().execute((tx) => createProjects({ control }).delete(tx, ['crew/missed']))
+  for (const call of changed) call()
+  await projects.ensureById('crew/missed')
+  expect(await projects.exists(project)).toBe(true)
 })
 
 /** The jobs of a server that has just started. */

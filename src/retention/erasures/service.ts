@@ -102,11 +102,10 @@ export function createErasures(deps: ErasuresDeps): Erasures {
     if (auth === 'local') throw conflict('HEDDLE_AUTH=local accepts any key, and has no users to erase')
     const withData = data === 'true'
     const own = await identity.personalEntityOf(user)
-    const entity = withData && own !== undefined ? own : null
-    const payload = { entity, user }
+    const payload = { entity: withData && own !== undefined ? own : null, user }
     return begin(context, { kind: 'user', entity: null, subject: user, withData, payload }, async (tx) => {
       await users.close(tx, user)
-      return entity === null ? [] : projects.idsOf(tx, entity)
+      return payload.entity === null ? [] : projects.idsOf(tx, payload.entity)
     })
   }
 
@@ -139,6 +138,7 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   async function start(): Promise<AsyncDisposable> {
     await using starting = new AsyncDisposableStack()
     const reload = starting.use(reloading('erasures', follow, { log }))
+    peers.onChange(['erasures'], projects.forget)
     peers.onChange(['erasures'], reload.ask)
     await follow()
     return starting.move()
