@@ -21,6 +21,8 @@ export interface HitTotal {
 export interface HitCounts {
   /** `hits` are those of each rule, by its index. */
   record(projectId: string, rules: readonly Rule[], hits: readonly number[]): void
+  /** Drops what waits for the database, of a project that is erased. */
+  forget(projectId: string): void
   /** Resolves when all hits recorded so far can be read. */
   flush(): Promise<void>
   totals(): HitTotal[]
@@ -55,6 +57,10 @@ export function createHitCounts({ control, log }: { control: ControlDb; log: Log
     totals.set(key, { ...total, hits: total.hits + hits })
   }
 
+  function forget(projectId: string): void {
+    for (const [key, { project_id }] of pending) if (project_id === projectId) pending.delete(key)
+  }
+
   async function flush(): Promise<void> {
     const rows = [...pending.values()]
     if (rows.length === 0) return
@@ -69,5 +75,5 @@ export function createHitCounts({ control, log }: { control: ControlDb; log: Log
     }
   }
 
-  return { record, flush, totals: () => [...totals.values()], start: () => repeated(FLUSH_MS, flush) }
+  return { record, forget, flush, totals: () => [...totals.values()], start: () => repeated(FLUSH_MS, flush) }
 }

@@ -30,10 +30,21 @@ export function listHits(control: ControlDb, projectId: string): Promise<Redacti
   return control.selectFrom('redaction_hits').selectAll().where('project_id', '=', projectId).execute()
 }
 
+/** Counts hits of a rule; none for a project without rules, which was erased. */
 export async function addHits(tx: ControlTx, { project_id, rule, hits }: RedactionHitsTable): Promise<void> {
   await tx
     .insertInto('redaction_hits')
-    .values({ project_id, rule, hits })
+    .columns(['project_id', 'rule', 'hits'])
+    .expression((of) =>
+      of
+        .selectFrom('redaction_rules')
+        .select((eb) => [
+          'project_id',
+          eb.cast<string>(eb.val(rule), 'text').as('rule'),
+          eb.cast<number>(eb.val(hits), 'bigint').as('hits'),
+        ])
+        .where('project_id', '=', project_id),
+    )
     .onConflict((clash) =>
       clash
         .columns(['project_id', 'rule'])

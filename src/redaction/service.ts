@@ -123,7 +123,12 @@ export function createRedaction(deps: RedactionDeps): Redaction {
     }
   }
 
-  return { of, forget: known.forget, read, put, test, totals: counts.totals, start: counts.start }
+  function forget(projectId: string): void {
+    known.forget(projectId)
+    counts.forget(projectId)
+  }
+
+  return { of, forget, read, put, test, totals: counts.totals, start: counts.start }
 }
 
 function projectIdOf({ entity, project }: wire.ProjectPath): string {
