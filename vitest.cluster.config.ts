@@ -9,12 +9,13 @@ const FEATURES = [
   'src/trace/otlp/conventions.test.ts',
   'src/tracking/artifacts/{artifacts,pending-uploads,uploads}.test.ts',
   'src/tracking/runs/runs.test.ts',
-  'src/jobs/{job-queue,due-in-turn}.test.ts',
-  'src/accounts/accounts.test.ts',
+  'src/jobs/{job-queue,due-in-turn,groups-in-turn}.test.ts',
+  'src/accounts/{accounts,projects}.test.ts',
+  'src/accounts/removal/removal.test.ts',
   'src/accounts/{graphql,oidc,limits}/*.test.ts',
   'src/trace/annotation-queues/*.test.ts',
   'src/training/{checkpoints,trajectories}/*.test.ts',
-  'src/redaction/redaction.test.ts',
+  'src/redaction/{redaction,hit-counts}.test.ts',
   'src/system/health/health.test.ts',
 ]
 

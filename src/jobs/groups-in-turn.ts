@@ -12,14 +12,14 @@ export async function idsInTurn(
   control: ControlDb,
   { kind, running, ending }: { kind: string; running: readonly JobRow[]; ending: boolean },
 ): Promise<string[]> {
-  const waiting = await queries.waitingJobs(control, kind)
+  // One read has both: between two, a job that runs may be put back, and the next of its group would pass it.
+  const { waiting, active } = await openJobs(control, kind)
   if (waiting.length === 0) return []
   const now = isoIn(0)
-  const turns = await queries.groupTurns(control, kind)
-  const taken = new Set(turns.active)
+  const taken = new Set(active.map((job) => job.group_key))
   const busy = new Set(running.map((row) => row.concurrency_key))
   const ids: string[] = []
-  for (const job of fairOrder(waiting, turns.lastStarted)) {
+  for (const job of fairOrder(waiting, await queries.lastStarted(control, kind))) {
     const isFirst = job.group_key === null || !taken.has(job.group_key)
     if (job.group_key !== null) taken.add(job.group_key)
     const isFree = job.concurrency_key === null || !busy.has(job.concurrency_key)
@@ -36,9 +36,16 @@ export async function placesInTurn(
   control: ControlDb,
   { kind, concurrencyKey }: { kind: string; concurrencyKey: string },
 ): Promise<Map<string, number>> {
-  const waiting = (await queries.waitingJobs(control, kind)).filter(
-    (job) => job.concurrency_key === concurrencyKey,
-  )
-  const { lastStarted } = await queries.groupTurns(control, kind)
-  return new Map(fairOrder(waiting, lastStarted).map((job, index) => [job.id, index + 1]))
+  const { waiting } = await openJobs(control, kind)
+  const own = waiting.filter((job) => job.concurrency_key === concurrencyKey)
+  const inOrder = fairOrder(own, await queries.lastStarted(control, kind))
+  return new Map(inOrder.map((job, index) => [job.id, index + 1]))
+}
+
+async function openJobs(control: ControlDb, kind: string) {
+  const open = await queries.openJobs(control, kind)
+  return {
+    waiting: open.filter(({ state }) => state === 'waiting'),
+    active: open.filter(({ state }) => state === 'active'),
+  }
 }

@@ -207,8 +207,9 @@ export async function dueIds(
   return rows.map(({ id }) => id)
 }
 
-const WAITING_FIELDS = [
+const OPEN_FIELDS = [
   'id',
+  'state',
   'entity',
   'group_key',
   'concurrency_key',
@@ -218,38 +219,33 @@ const WAITING_FIELDS = [
   'cancel_reason',
 ] as const
 
-/** What decides which waiting job is next; without payloads, which may be large. */
-export type WaitingJob = Pick<JobRow, (typeof WAITING_FIELDS)[number]>
+/** What decides which of the waiting jobs is next; without payloads, which may be large. */
+export type OpenJob = Pick<JobRow, (typeof OPEN_FIELDS)[number]>
 
-/** Every waiting job of a kind, in the order of their ids. */
-export function waitingJobs(control: ControlDb, kind: string): Promise<WaitingJob[]> {
+/** Every job of a kind that waits or runs, at one moment, in the order of their ids. */
+export function openJobs(control: ControlDb, kind: string): Promise<OpenJob[]> {
   return control
     .selectFrom('jobs')
-    .select(WAITING_FIELDS)
+    .select(OPEN_FIELDS)
     .where('kind', '=', kind)
-    .where('state', '=', 'waiting')
+    .where('state', 'in', OPEN)
     .orderBy('id')
     .execute()
 }
 
-/** Which groups of a kind have a job that runs, and when the newest job of each group and entity started. */
-export async function groupTurns(
-  control: ControlDb,
-  kind: string,
-): Promise<{ active: string[]; lastStarted: LastStarted }> {
+/** When the newest job of each group and entity of a kind started. */
+export async function lastStarted(control: ControlDb, kind: string): Promise<LastStarted> {
   const rows = await control
     .selectFrom('jobs')
-    .select((eb) => ['entity', 'group_key', 'state', eb.fn.max('started_at').as('started_at')])
+    .select((eb) => ['entity', 'group_key', eb.fn.max('started_at').as('started_at')])
     .where('kind', '=', kind)
     .where('group_key', 'is not', null)
-    .groupBy(['entity', 'group_key', 'state'])
+    .groupBy(['entity', 'group_key'])
     .execute()
-  const lastStarted = {
+  return {
     groups: latest(rows, ({ group_key }) => group_key ?? ''),
     entities: latest(rows, ({ entity }) => entity),
   }
-  const active = rows.filter(({ state }) => state === 'active').map(({ group_key }) => group_key ?? '')
-  return { active, lastStarted }
 }
 
 function latest<Row extends { started_at: string | null }>(
