@@ -40,7 +40,6 @@ export interface Identity {
   /**
    * Adds a team unless an entity has that name. The entity of projects that are older than accounts becomes a team whatever its name,
    * and a person of that name who has lost the own entity has it again.
-   * A person of that name whose own entity was erased, as releases before 0.2 did, has it again.
    * @throws 400, 409 as {@link addUser}
    */
   ensureTeam(tx: ControlTx, name: string): Promise<void>
