@@ -297,6 +297,40 @@ describe('POST /calls/stats', () => {
     ])
   })
 
+  it('413 for more numbers, or longer names, than a reply has room for, before they are read where that is known', async () => {
+    const project = server.newProject()
+    const range = { end: '2026-01-01T02:46:40Z', granularity: 1 }
+    const aggregations = ['sum', 'avg', 'min', 'max', 'count']
+    const refusal = async (fields: Fields) => {
+      const response = await server.post('/calls/stats', {
+        project_id: project,
+        ...RANGE,
+        ...range,
+        ...fields,
+      })
+      return [response.status, await response.text()]
+    }
+    const percentiles = Array.from({ length: 51 }, (_, index) => index)
+    const many = { aggregations: [], percentiles }
+    const tooMany = [413, expect.stringMatching(/10000 buckets of 51 aggregates.*500000 numbers/)]
+    expect(await refusal({ call_metrics: [{ metric: 'latency_ms', ...many }] })).toEqual(tooMany)
+    expect(await refusal({ usage_metrics: [{ metric: 'input_tokens', ...many }] })).toEqual(tooMany)
+
+    const usageOf = (models: readonly string[]) => ({
+      summary: { usage: Object.fromEntries(models.map((model) => [model, { prompt_tokens: 1 }])) },
+    })
+    const usage_metrics = [{ metric: 'input_tokens', aggregations }]
+    await write(project, call('00:00:00', 1, usageOf(Array.from({ length: 11 }, (_, index) => `m${index}`))))
+    expect(await refusal({ usage_metrics })).toEqual([413, expect.stringContaining('11 models')])
+    const { usage_buckets } = await stats(project, { ...range, usage_metrics, granularity: 100 })
+    expect(usage_buckets.length).toBe(100 * 11)
+
+    await write(project, call('12:00:00', 1, usageOf(['m'.repeat(10_000)])))
+    const noon = { start: '2026-01-01T12:00:00Z', end: '2026-01-01T14:46:40Z' }
+    const longNames = [413, expect.stringContaining('characters of names')]
+    expect(await refusal({ ...noon, usage_metrics: [{ metric: 'input_tokens' }] })).toEqual(longNames)
+  })
+
   it('400 for invalid percentiles', async () => {
     for (const percentile of [-1, 100.5]) {
       const call_metrics = [{ metric: 'latency_ms', percentiles: [percentile] }]

@@ -47,14 +47,13 @@ export function callSql(metric: CallMetric): string {
 }
 
 /** What each model used in each bucket. */
-export function selectUsage(work: Work, limit: number): Query {
-  const { params } = work
+export function selectUsage(work: Work): Query {
   return {
     sql: `SELECT bucket, usage.1 AS model, count() AS count, ${aggregateColumn(work.aggregates, 'none')} FROM (
         SELECT ${bucketColumn(work)}, JSONExtractKeysAndValuesRaw(${readablePayload('summary')}, 'usage') AS usages
         ${fromSelected(work)})
-      ARRAY JOIN usages AS usage GROUP BY bucket, model LIMIT ${params.bind(limit, 'UInt64')}`,
-    params: params.values,
+      ARRAY JOIN usages AS usage GROUP BY bucket, model`,
+    params: work.params.values,
   }
 }
 

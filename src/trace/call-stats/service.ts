@@ -1,22 +1,21 @@
-import { tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { inTurns } from '../../in-turns.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { type Price, priceAt } from '../costs/prices.ts'
 import type { Costs } from '../costs/service.ts'
 import { createParams } from '../query-language/params.ts'
 import { aggregatesOf, type Metric, namedAggregates } from '../stats/aggregates.ts'
+import { checkReplySize } from '../stats/reply-size.ts'
+import { shownBuckets } from '../stats/shown-buckets.ts'
 import type { Bucket } from '../stats/stats-wire.ts'
 import { type TimeBuckets, timeBuckets, timestamps } from '../stats/time-buckets.ts'
 import * as queries from './queries.ts'
 import * as wire from './wire.ts'
 
-/** Usage buckets in one reply, of all models together: about a hundred megabytes of JSON. */
-const USAGE_BUCKETS_MAX = 500_000
-
 /** Calls, and the tokens they used, over time. */
 export interface CallStats {
-  /** @throws 413 for more buckets than a reply may have, 4xx for a query of fields that there are not */
+  /** @throws 413 for more numbers than a reply may have, 4xx for a query of fields that there are not */
   stats(req: wire.CallStatsReq, context: CallContext): Promise<wire.CallStatsRes>
 }
 
@@ -31,33 +30,40 @@ export function createCallStats({
     const params = createParams()
     const aggregates = aggregatesOf(tokenMetrics(req), params)
     if (aggregates.length === 0) return []
-    const query = queries.selectUsage({ ...work, selection: req, aggregates, params }, USAGE_BUCKETS_MAX)
-    const rows = await rowsOf(traces.query<queries.StatsRow>(query, work.signal))
-    const models = [...new Set(rows.map((row) => row.model))].sort()
-    if (models.length * work.buckets.count > USAGE_BUCKETS_MAX)
-      throw tooLarge('The reply would be too large: ask for a shorter range or larger buckets')
+    checkReplySize(work.buckets, aggregates)
+    const query = queries.selectUsage({ ...work, selection: req, aggregates, params })
+    const found = new Map<string, Map<number, queries.StatsRow>>()
+    let chars = 0
+    for await (const row of traces.query<queries.StatsRow>(query, work.signal)) {
+      let ofModel = found.get(row.model)
+      if (ofModel === undefined) {
+        ofModel = new Map()
+        found.set(row.model, ofModel)
+        chars += row.model.length
+        checkReplySize(work.buckets, aggregates, { count: found.size, chars })
+      }
+      ofModel.set(row.bucket, row)
+    }
+    const models = [...found.keys()].sort()
     const prices = await pricesNow(req, models)
-    const found = new Map(rows.map((row) => [`${row.bucket} ${row.model}`, row]))
-    return timestamps(work.buckets).flatMap((timestamp, bucket) =>
-      models.map((model) => {
-        const row = found.get(`${bucket} ${model}`)
-        const sums = namedAggregates(aggregates, row?.aggregates)
-        return { timestamp, model, ...sums, ...costsOf(req, sums, prices.get(model)), count: row?.count ?? 0 }
-      }),
-    )
+    const shown: Bucket[] = []
+    await inTurns(cellsOf(work.buckets, models), ({ timestamp, bucket, model }) => {
+      const row = found.get(model)?.get(bucket)
+      const sums = namedAggregates(aggregates, row?.aggregates)
+      const costs = costsOf(req, sums, prices.get(model))
+      shown.push({ timestamp, model, ...sums, ...costs, count: row?.count ?? 0 })
+    })
+    return shown
   }
 
   async function callBuckets(req: wire.CallStatsReq, work: Work): Promise<Bucket[]> {
     const params = createParams()
     const aggregates = aggregatesOf(callMetrics(req), params)
     if (aggregates.length === 0) return []
+    checkReplySize(work.buckets, aggregates)
     const query = queries.selectCalls({ ...work, selection: req, aggregates, params })
     const rows = await rowsOf(traces.query<queries.StatsRow>(query, work.signal))
-    const found = new Map(rows.map((row) => [row.bucket, row]))
-    return timestamps(work.buckets).map((timestamp, bucket) => {
-      const row = found.get(bucket)
-      return { timestamp, ...namedAggregates(aggregates, row?.aggregates), count: row?.count ?? 0 }
-    })
+    return shownBuckets(work.buckets, aggregates, rows)
   }
 
   /** Wire: costs of tokens use today's prices, whatever the time of use. */
@@ -85,6 +91,12 @@ export function createCallStats({
 interface Work {
   buckets: TimeBuckets
   signal: AbortSignal
+}
+
+/** Every bucket of every model, by time. */
+function* cellsOf(buckets: TimeBuckets, models: readonly string[]) {
+  for (const [bucket, timestamp] of timestamps(buckets).entries())
+    for (const model of models) yield { timestamp, bucket, model }
 }
 
 type UsageMetric = NonNullable<wire.CallStatsReq['usage_metrics']>[number]

@@ -153,6 +153,22 @@ describe('POST /feedback/stats', () => {
     expect((await server.post('/feedback/stats', body)).status).toBe(400)
   })
 
+  it('413 for more numbers, or longer names, than a reply has room for', async () => {
+    const range = { start: '2026-01-01T00:00:00Z', end: '2026-01-01T02:46:40Z', granularity: 1 }
+    const percentiles = Array.from({ length: 51 }, (_, index) => index)
+    for (const metric of [
+      { json_path: 'a', aggregations: ['sum'], percentiles },
+      { json_path: 'a'.repeat(10_000) },
+    ]) {
+      const body = { project_id: server.newProject(), ...range, metrics: [metric] }
+      const response = await server.post('/feedback/stats', body)
+      expect([response.status, await response.text()]).toEqual([
+        413,
+        expect.stringContaining('10000 buckets'),
+      ])
+    }
+  })
+
   it('200 without buckets where no metric is requested', async () => {
     const reply = await stats(server.newProject(), {})
     expect(reply).toMatchObject({ buckets: [], granularity: 3600, window_stats: null })

@@ -4,9 +4,11 @@ import { inTurns } from '../../in-turns.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
 import { createParams, type Params } from '../query-language/params.ts'
-import { type Aggregate, aggregatesOf, type Metric, namedAggregates } from '../stats/aggregates.ts'
+import { type Aggregate, aggregatesOf, type Metric } from '../stats/aggregates.ts'
+import { checkReplySize } from '../stats/reply-size.ts'
+import { shownBuckets } from '../stats/shown-buckets.ts'
 import type { Aggregation } from '../stats/stats-wire.ts'
-import { timeBuckets, timeRange, timestamps } from '../stats/time-buckets.ts'
+import { timeBuckets, timeRange } from '../stats/time-buckets.ts'
 import { createPayloadPaths, stepsOf } from './payload-paths.ts'
 import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
@@ -36,19 +38,16 @@ export function createFeedbackStats({ traces }: { traces: TraceDb }): FeedbackSt
       req.metrics.map((spec) => metricOf(spec, params)),
       params,
     )
+    checkReplySize(buckets, aggregates)
     const work = { selection: { ...req, start, end }, aggregates, params }
     const rows = await rowsOf(traces.query<queries.BucketRow>(queries.selectBuckets(work, buckets), signal))
-    const found = new Map(rows.map((row) => [row.bucket, row]))
     const whole = traces.query<Pick<queries.BucketRow, 'aggregates'>>(queries.selectWindow(work), signal)
     return {
       start,
       end,
       granularity,
       timezone,
-      buckets: timestamps(buckets).map((timestamp, bucket) => {
-        const row = found.get(bucket)
-        return { timestamp, ...namedAggregates(aggregates, row?.aggregates), count: row?.count ?? 0 }
-      }),
+      buckets: await shownBuckets(buckets, aggregates, rows),
       window_stats: byMetric(aggregates, (await firstOf(whole))?.aggregates ?? []),
     }
   }
