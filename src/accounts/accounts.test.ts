@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Fields, replyOf, useTestServer } from '../testing.ts'
+import { requestOf, spanOf } from '../trace/otlp/test-spans.ts'
 import { createTestAccounts } from './test-accounts.ts'
 
 const server = useTestServer({
@@ -163,6 +164,26 @@ describe('what a key may do', () => {
     )
     expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1)
     expect(replies[0]?.[0]).toBe(403)
+  })
+})
+
+describe('POST /otel/v1/traces', () => {
+  it('403 for spans whose resource names a project of others, whatever project the request names', async () => {
+    const key = await newUser('otto')
+    await newUser('olga')
+    const send = (entity: string) =>
+      server.request('/otel/v1/traces', {
+        method: 'POST',
+        headers: {
+          authorization: '',
+          'wandb-api-key': key,
+          'content-type': 'application/json',
+          project_id: 'otto/own',
+        },
+        body: JSON.stringify(requestOf([spanOf()], { 'wandb.entity': entity, 'wandb.project': 'other' })),
+      })
+    expect((await send('olga')).status).toBe(403)
+    expect((await send('otto')).status).toBe(200)
   })
 })
 

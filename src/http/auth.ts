@@ -48,12 +48,16 @@ export const SESSION_COOKIE = 'heddle_session'
  */
 export const PAGE_HEADER = 'x-heddle-page'
 
+/** Wire: exporters of OpenTelemetry that send spans to W&B have the second. */
+const KEY_HEADERS = ['x-api-key', 'wandb-api-key']
+
 /**
- * Wire: W&B clients send Basic auth with user "api"; OpenAI-shaped clients send a bearer token, others `X-API-Key`.
+ * Wire: W&B clients send Basic auth with user "api"; OpenAI-shaped clients send a bearer token, others one of
+ * {@link KEY_HEADERS}.
  */
 export function credentialsOf(headers: Headers): Credentials {
   return {
-    key: keyIn(headers.get('authorization')) ?? headers.get('x-api-key')?.trim() ?? undefined,
+    key: keyIn(headers.get('authorization')) ?? bareKeyIn(headers),
     session: headers.has(PAGE_HEADER) ? cookieIn(headers.get('cookie'), SESSION_COOKIE) : undefined,
   }
 }
@@ -66,6 +70,10 @@ function keyIn(authorization: string | null): string | undefined {
   const decoded = Buffer.from(credentials, 'base64').toString('utf8')
   const key = decoded.slice(decoded.indexOf(':') + 1)
   return key === '' ? undefined : key
+}
+
+function bareKeyIn(headers: Headers): string | undefined {
+  return KEY_HEADERS.map((name) => headers.get(name)?.trim()).find(Boolean)
 }
 
 function cookieIn(header: string | null, name: string): string | undefined {

@@ -1,3 +1,4 @@
+import { placeOf } from '../../access.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import { ClientError, invalidRequest, tooLarge } from '../../errors.ts'
 import { type CallPart, endPart, startPart } from '../calls/write/parts.ts'
@@ -20,7 +21,7 @@ const REASONS_MAX = 20
 export interface ExportedSpans {
   bytes: Uint8Array
   contentType: string | undefined
-  /** The project that the request names; those of other requests are named by resources. */
+  /** The project that the request names, of spans whose resource names none. */
   projectId: string | undefined
   defaultEntity: string
   user: string
@@ -75,7 +76,7 @@ interface PlacedSpan {
   projectId: string | undefined
 }
 
-/** Every span with its project: that of the request, or else that of its resource. @throws 413 for too many. */
+/** Every span with its project: that of its resource, or else that of the request. @throws 413 for too many. */
 function placedSpans(
   request: wire.ExportTraceServiceRequest,
   exported: Pick<ExportedSpans, 'projectId' | 'defaultEntity'>,
@@ -84,7 +85,7 @@ function placedSpans(
   for (const part of request.resourceSpans) {
     const { resource, scopeSpans } = checked(wire.ResourceSpans, part, 'a ResourceSpans')
     const attributes = treeOf(resource.attributes, 'flat')
-    const projectId = exported.projectId ?? projectOf(attributes, exported.defaultEntity)
+    const projectId = projectOf(attributes, exported)
     const shown = { attributes, dropped_attributes_count: resource.droppedAttributesCount }
     for (const scope of scopeSpans) {
       const { spans } = checked(wire.ScopeSpans, scope, 'a ScopeSpans')
@@ -95,10 +96,15 @@ function placedSpans(
   return placed
 }
 
-function projectOf(resource: Tree, defaultEntity: string): string | undefined {
+/** Wire: what the resource names has precedence over the request. */
+function projectOf(
+  resource: Tree,
+  { projectId, defaultEntity }: Pick<ExportedSpans, 'projectId' | 'defaultEntity'>,
+): string | undefined {
   const project = textOf(valueAt(resource, 'wandb.project'))
-  const entity = textOf(valueAt(resource, 'wandb.entity')) ?? defaultEntity
-  return project === undefined ? undefined : `${entity}/${project}`
+  if (project === undefined) return projectId
+  const ofRequest = projectId === undefined ? defaultEntity : placeOf(projectId).entity
+  return `${textOf(valueAt(resource, 'wandb.entity')) ?? ofRequest}/${project}`
 }
 
 /** @throws 400 for a span that makes no call. */

@@ -159,6 +159,32 @@ describe('POST /otel/v1/traces', () => {
     expect(await callsOf(server, `local/${ofCaller}`)).toHaveLength(1)
   })
 
+  it('200 with the project of the resource where the request names another, and its entity where the resource names none', async () => {
+    const [entity, ofRequest] = server.newProject().split('/')
+    const [, ofResource] = server.newProject().split('/')
+    const [, withoutEntity] = server.newProject().split('/')
+    for (const resource of [
+      { 'wandb.entity': 'local', 'wandb.project': ofResource },
+      { 'wandb.project': withoutEntity },
+      { 'wandb.entity': 'local' },
+    ]) {
+      const headers = { 'content-type': JSON_TYPE, project_id: `${entity}/${ofRequest}` }
+      const reply = await send(JSON.stringify(requestOf([spanOf()], resource)), headers)
+      expect(await reply.json()).toEqual({})
+    }
+    for (const project of [`local/${ofResource}`, `${entity}/${withoutEntity}`, `${entity}/${ofRequest}`])
+      expect(await callsOf(server, project), project).toHaveLength(1)
+  })
+
+  it.each(['wandb-api-key', 'x-api-key'])('200 with the key in the header %s', async (name) => {
+    const project = server.newProject()
+    const [entity, named] = project.split('/')
+    const body = requestOf([spanOf()], { 'wandb.entity': entity, 'wandb.project': named })
+    const headers = { 'content-type': JSON_TYPE, authorization: '', [name]: 'any' }
+    expect((await send(JSON.stringify(body), headers)).status).toBe(200)
+    expect(await callsOf(server, project)).toHaveLength(1)
+  })
+
   it.each([
     ['no project', {}, JSON.stringify(requestOf([spanOf()]))],
     ['a project without entity', { project_id: 'x' }, JSON.stringify(requestOf([spanOf()]))],
@@ -176,7 +202,7 @@ describe('POST /otel/v1/traces', () => {
   })
 
   it('401 without a key', async () => {
-    const headers = { 'content-type': JSON_TYPE, authorization: '' }
+    const headers = { 'content-type': JSON_TYPE, authorization: '', 'wandb-api-key': '' }
     expect((await send('{}', headers)).status).toBe(401)
   })
 
