@@ -2,6 +2,7 @@ import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { createPlaceholderOps, type PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
 import { OBJECT_ID_CHARS_MAX } from '../../trace/objects/publisher.ts'
+import { onlyNameCharacters, startOfName } from '../../trace/objects/safe-name.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 
 /** Enough for the evaluations of many projects, each of which has few ops. */
@@ -20,6 +21,6 @@ export function createEvaluationOps(deps: {
 
 /** The name of the op of a model or a scorer: a valid op name, whatever the object is called. */
 export function methodName(owner: string, method: string): string {
-  const safe = owner.replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
-  return `${safe.slice(0, OBJECT_ID_CHARS_MAX - method.length - 1) || 'Model'}.${method}`
+  const start = startOfName(onlyNameCharacters(owner), OBJECT_ID_CHARS_MAX - method.length - 1)
+  return `${start || 'Model'}.${method}`
 }

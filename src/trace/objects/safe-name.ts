@@ -1,5 +1,15 @@
 /** Wire: spaces and slashes become underscores, what else no name may have is left out, the rest is lower case. */
 export function safeName(name: string): string {
-  const safe = name.replaceAll(/[ /]/g, '_').replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
-  return safe.toLowerCase()
+  // The lower case of "İ" has a mark that no name may have.
+  return onlyNameCharacters(onlyNameCharacters(name.replaceAll(/[ /]/g, '_')).toLowerCase())
+}
+
+/** Leaves out what no name of an object may have. */
+export function onlyNameCharacters(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
+}
+
+/** The start of a name, without the half of a character (UTF-16) that would be its end. */
+export function startOfName(name: string, unitsMax: number): string {
+  return name.slice(0, unitsMax).replace(/[\uD800-\uDBFF]$/, '')
 }

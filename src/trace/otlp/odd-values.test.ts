@@ -34,6 +34,31 @@ describe('POST /otel/v1/traces', () => {
     expect(call.summary).not.toHaveProperty('usage')
   })
 
+  it('200 for spans of any name', async () => {
+    const names = [
+      'İ',
+      'x',
+      '\uD800',
+      'e\u0301',
+      '\u0301',
+      'ﬃ',
+      '🦋',
+      '',
+      '/',
+      '𝒜'.repeat(200),
+      `a${'𝒜'.repeat(200)}`,
+    ]
+    const project = server.newProject()
+    const reply = await send(JSON.stringify(requestOf(names.map((name) => spanOf({ name })))), {
+      project_id: project,
+    })
+    expect(await reply.json()).toEqual({})
+    const ops = (await callsOf(server, project)).map(({ op_name }) => String(op_name).split(/[/:]/).at(-2))
+    const named = ['i', 'x', 'unknown', 'e', 'unknown', 'ﬃ', 'unknown', 'unknown', '_']
+    const long = [expect.stringMatching(/^𝒜{61}[0-9a-f]{4}$/u), expect.stringMatching(/^a𝒜{61}[0-9a-f]{4}$/u)]
+    expect(ops).toEqual(expect.arrayContaining([...named, ...long]))
+  })
+
   it('200 for a thread and a project that are numbers of 64 bits', async () => {
     const [, name = ''] = server.newProject().split('/')
     const project = BigInt(`9${name.replaceAll(/\D/g, '').slice(0, 3)}007199254740993`)

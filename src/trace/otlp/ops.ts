@@ -2,7 +2,7 @@ import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Files } from '../files/service.ts'
 import { createPlaceholderOps } from '../objects/placeholder-ops.ts'
 import { OBJECT_ID_CHARS_MAX } from '../objects/publisher.ts'
-import { safeName } from '../objects/safe-name.ts'
+import { safeName, startOfName } from '../objects/safe-name.ts'
 import type { Objects } from '../objects/service.ts'
 
 /** Enough for the span names of many projects, which are chosen by clients. */
@@ -27,6 +27,7 @@ export function createSpanOps(deps: {
   }
 }
 
+/** A name that an object may have, whatever the span is called. */
 function objectNameOf(spanName: string): string {
-  return safeName(spanName).slice(0, OBJECT_ID_CHARS_MAX) || 'unknown'
+  return startOfName(safeName(spanName), OBJECT_ID_CHARS_MAX) || 'unknown'
 }
