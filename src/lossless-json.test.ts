@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { keepShapeOf } from './body-shape.ts'
 import { AnyJson, JsonObject } from './json-text-wire.ts'
-import { JsonText, memberText, parseKeeping, stringify } from './lossless-json.ts'
+import {
+  JsonNumber,
+  JsonText,
+  memberText,
+  parseKeeping,
+  stringify,
+  stringifyInPieces,
+} from './lossless-json.ts'
 
 const Start = z.object({ id: z.string(), inputs: JsonObject, output: AnyJson.nullish() })
 const Batch = z.object({
@@ -47,5 +54,26 @@ describe('stringify', () => {
     expect(stringify({ a: undefined, b: new JsonText('1.0'), c: [undefined, 'x'] })).toBe(
       '{"b":1.0,"c":[null,"x"]}',
     )
+  })
+})
+
+describe('stringifyInPieces', () => {
+  it.each<unknown>([
+    undefined,
+    null,
+    'text',
+    [],
+    {},
+    { a: undefined },
+    [undefined, [], {}],
+    { a: { b: { c: [1, new JsonText('1.0')] } }, d: undefined, e: new Date(0), f: new JsonNumber('1.0') },
+    { list: [{ a: 1 }, null, [1, [2, [3]]]] },
+  ])('is stringify in pieces: %j', (value) => {
+    expect([...stringifyInPieces(value)].join('')).toBe(stringify(value))
+  })
+
+  it('has a piece for each element of a list that is a member', () => {
+    const pieces = [...stringifyInPieces({ list: [{ a: [1] }, { b: 2 }] })]
+    expect(pieces).toEqual(expect.arrayContaining(['{"a":[1]}', '{"b":2}']))
   })
 })

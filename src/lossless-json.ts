@@ -46,8 +46,41 @@ export function parseKeeping(
 export function stringify(value: unknown): string {
   if (value instanceof JsonText) return value.text
   if (value instanceof JsonNumber) return value.source
-  if (typeof value !== 'object' || value === null || hasOwnForm(value)) return JSON.stringify(value) ?? 'null'
+  if (!hasParts(value)) return JSON.stringify(value) ?? 'null'
   return Array.isArray(value) ? stringifyList(value) : stringifyMembers(value)
+}
+
+/**
+ * The text of {@link stringify} in pieces, each at most the text of one value this many levels below: by itself the
+ * elements of a list, or the members of an object, that is a member.
+ */
+export function* stringifyInPieces(value: unknown, levels = 2): Generator<string> {
+  if (levels === 0 || !hasParts(value)) {
+    yield stringify(value)
+  } else if (Array.isArray(value)) {
+    let before = '['
+    for (const element of value) {
+      yield before
+      yield* stringifyInPieces(element ?? null, levels - 1)
+      before = ','
+    }
+    yield value.length === 0 ? '[]' : ']'
+  } else {
+    let before = '{'
+    for (const key of Object.keys(value)) {
+      const member: unknown = Reflect.get(value, key)
+      if (member === undefined) continue
+      yield `${before}${JSON.stringify(key)}:`
+      yield* stringifyInPieces(member, levels - 1)
+      before = ','
+    }
+    yield before === '{' ? '{}' : '}'
+  }
+}
+
+function hasParts(value: unknown): value is object {
+  if (value instanceof JsonText || value instanceof JsonNumber) return false
+  return typeof value === 'object' && value !== null && !hasOwnForm(value)
 }
 
 /** Adding to one text takes a third less time than joining the texts of all members. */

@@ -8,7 +8,6 @@ import { newId } from '../ids.ts'
 import { parseLax } from '../lax-parse.ts'
 import type { Log } from '../log.ts'
 import { createLoopTurns, type LoopTurns } from '../loop-turns.ts'
-import { stringify } from '../lossless-json.ts'
 import { withQueryLimits } from '../query-limits.ts'
 import { NO_SPAN, NO_TELEMETRY, type Span, type Telemetry } from '../telemetry.ts'
 import type { WebPages } from '../web/pages.ts'
@@ -21,6 +20,7 @@ import { type CallerLimits, NO_CALLER_LIMITS, type RequestLimits } from './calle
 import { isClientGone } from './client-gone.ts'
 import { errorReply } from './error-reply.ts'
 import { createHeldBodies, type HeldBodies, type HeldBody } from './held-bodies.ts'
+import { jsonBody } from './json-body.ts'
 import { createHostCheck } from './known-hosts.ts'
 import { openApiDocument } from './openapi.ts'
 import {
@@ -299,7 +299,7 @@ async function handled(declaration: Route, input: object, context: CallContext):
     const body = await jsonLines(result as AsyncIterable<unknown>)
     return { headers: { 'content-type': 'application/jsonl' }, body }
   }
-  return { headers: { 'content-type': 'application/json' }, body: stringify(result) }
+  return { headers: { 'content-type': 'application/json' }, body: await jsonBody(result) }
 }
 
 /** @throws 401 where the route needs a key and the request has no valid one. */

@@ -2,7 +2,7 @@ import { tooLarge } from '../../errors.ts'
 import type { Aggregate } from './aggregates.ts'
 import type { TimeBuckets } from './time-buckets.ts'
 
-/** Numbers in one list of buckets: tens of megabytes of JSON, which is made in one piece in some tenths of a second. */
+/** Numbers in one list of buckets: tens of megabytes of JSON, several times what any chart shows. */
 const NUMBERS_MAX = 500_000
 
 /** Characters of names in one list of buckets: each bucket repeats the names of its aggregates and of its model. */
