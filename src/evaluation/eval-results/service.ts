@@ -1,5 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { withTurns } from '../../in-turns.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { inBatches } from '../../trace/batches.ts'
 import type { Calls } from '../../trace/calls/service.ts'
@@ -65,7 +66,7 @@ export function createEvalResults(deps: {
       const ids = batch.flatMap((row) => row.ids)
       const read = await trials.read(ids, options)
       if (trialCosts !== undefined)
-        for (const { trial, used } of read.values())
+        for await (const { trial, used } of withTurns(read.values()))
           trial.total_cost = await trialCosts.costOf(used.usage, used.startedAt)
       for (const row of batch) found.push(rowOf(row, read))
     }

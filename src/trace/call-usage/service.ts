@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CallContext } from '../../http/caller.ts'
+import { isRecord } from '../../is-record.ts'
 import { memberText } from '../../lossless-json.ts'
 import type { Calls } from '../calls/service.ts'
 import { usageIn } from '../costs/usage-costs.ts'
@@ -80,7 +81,6 @@ const ModelCosts = z
   })
   .transform(({ effective_date: _, ...costs }) => costs)
   .catch(NO_COSTS)
-const Costs = z.record(z.string(), ModelCosts).catch({})
 const UNTOLD_COSTS = {
   prompt_tokens_total_cost: null,
   completion_tokens_total_cost: null,
@@ -102,14 +102,14 @@ function usageByModel(summary: string, includeCosts: boolean): Map<string, wire.
       cache_read_input_tokens: Math.trunc(counts.cache_read_input_tokens),
       cache_creation_input_tokens: Math.trunc(counts.cache_creation_input_tokens),
     }
-    return [model, { ...usage, ...(costs ? (costs[model] ?? NO_COSTS) : UNTOLD_COSTS) }]
+    return [model, { ...usage, ...(costs ? ModelCosts.parse(costs[model]) : UNTOLD_COSTS) }]
   })
   return new Map(all.filter(([, usage]) => Object.values(usage).some(Boolean)))
 }
 
 /** The costs that reading the call added to its summary. */
-function costsIn(summary: string): z.output<typeof Costs> {
+function costsIn(summary: string): Record<string, unknown> {
   const weave = memberText(summary, 'weave')
-  const costs = weave === undefined ? undefined : memberText(weave, 'costs')
-  return Costs.parse(JSON.parse(costs ?? 'null'))
+  const costs: unknown = JSON.parse((weave === undefined ? undefined : memberText(weave, 'costs')) ?? 'null')
+  return isRecord(costs) ? costs : {}
 }

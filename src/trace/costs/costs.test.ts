@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Fields, useTestServer } from '../../testing.ts'
 import { nowIso } from '../../time.ts'
+import { finishedCall, writeCalls } from '../test-calls.ts'
 import { defaultPrices } from './default-prices.ts'
 import { type Price, priceAt } from './prices.ts'
 
@@ -240,6 +241,38 @@ describe('POST /calls/stream_query with include_costs', () => {
         effective_date: '2026-05-01T00:00:00.000000Z',
       },
     })
+  })
+
+  it('200 with the costs of the first thousand models of a call', async () => {
+    const project = server.newProject()
+    await create(project, { m0: PRICE, m999: PRICE, m1000: PRICE })
+    const models = Array.from({ length: 20_000 }, (_, index) => [`m${index}`, { prompt_tokens: 1 }])
+    await writeCalls(server, project, [finishedCall({ summary: { usage: Object.fromEntries(models) } })])
+    const reply = await server.post('/calls/stream_query', { project_id: project, include_costs: true })
+    const { summary } = (await reply.json()) as { summary: { weave: { costs: Fields } } }
+    expect(Object.keys(summary.weave.costs)).toEqual(['m0', 'm999'])
+  })
+
+  it('200 for models of names that are together longer than the values of a query', async () => {
+    const project = server.newProject()
+    const nameOf = (index: number) => `${index}${'\u0001'.repeat(45_000)}`
+    await create(project, { [nameOf(0)]: PRICE, [nameOf(19)]: PRICE })
+    const callFrom = (first: number) => {
+      const models = Array.from({ length: 10 }, (_, index) => [nameOf(first + index), { prompt_tokens: 1 }])
+      return finishedCall({ summary: { usage: Object.fromEntries(models) } })
+    }
+    await writeCalls(server, project, [callFrom(0), callFrom(10)])
+    const reply = await server.post('/calls/stats', {
+      project_id: project,
+      start: '2026-01-01T00:00:00Z',
+      end: '2026-01-01T01:00:00Z',
+      granularity: 3600,
+      usage_metrics: [{ metric: 'total_cost' }],
+    })
+    const { usage_buckets } = (await reply.json()) as { usage_buckets: Fields[] }
+    const priced = usage_buckets.filter((bucket) => bucket['sum_total_cost'] !== 0)
+    expect(usage_buckets).toHaveLength(20)
+    expect(priced.map(({ model }) => model)).toEqual([nameOf(0), nameOf(19)].toSorted())
   })
 
   it('200 without costs where no model has a price or no tokens were counted', async () => {

@@ -28,18 +28,12 @@ export function priceAt(prices: readonly Price[], at: string): Price | undefined
   )
 }
 
+/** Calls and prices may be many, so nothing is made for a comparison. */
 function isBetter(price: Price, best: Price, at: string): boolean {
-  const [ours, theirs] = [rankOf(price, at), rankOf(best, at)]
-  const index = ours.findIndex((rank, position) => rank !== theirs[position])
-  return index !== -1 && (ours[index] ?? '') > (theirs[index] ?? '')
-}
-
-/** Sort keys of prices, the decisive first. */
-function rankOf(price: Price, at: string): string[] {
-  return [
-    price.effective_date <= at ? 'in effect' : 'future',
-    price.pricing_level === 'project' ? 'project' : 'default',
-    price.effective_date,
-    price.created_at,
-  ]
+  const isInEffect = price.effective_date <= at
+  const isBestInEffect = best.effective_date <= at
+  if (isInEffect !== isBestInEffect) return isInEffect
+  if (price.pricing_level !== best.pricing_level) return price.pricing_level === 'project'
+  if (price.effective_date !== best.effective_date) return price.effective_date > best.effective_date
+  return price.created_at > best.created_at
 }

@@ -22,15 +22,16 @@ export function selectCosts(
   }
 }
 
-/** The newest prices of each model in a project, up to `limit` for each. */
+/** The newest prices of each model in a project, up to `limit` for each. @throws 4xx for too many models, or too long names */
 export function selectPrices(projectId: string, llmIds: readonly string[], limit: number): Sql {
+  const params = createParams()
   return {
     sql: `SELECT llm_id, provider_id, 'project' AS pricing_level, project_id AS pricing_level_id, effective_date,
         prompt_token_cost, completion_token_cost, cache_read_input_token_cost, cache_creation_input_token_cost,
         prompt_token_cost_unit, completion_token_cost_unit, created_at, created_by
-      FROM costs FINAL WHERE project_id = {project_id:String} AND llm_id IN {llm_ids:Array(String)}
-      ORDER BY effective_date DESC, created_at DESC LIMIT {limit:UInt64} BY llm_id`,
-    params: { project_id: projectId, llm_ids: llmIds, limit },
+      FROM costs FINAL WHERE project_id = ${params.bindProject(projectId)} AND llm_id IN ${params.bindTexts(llmIds)}
+      ORDER BY effective_date DESC, created_at DESC LIMIT ${params.bind(limit, 'UInt64')} BY llm_id`,
+    params: params.values,
   }
 }
 

@@ -2,8 +2,9 @@ import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { inBatches } from '../batches.ts'
 import { collectReply } from '../collect-reply.ts'
 import { dateTimeAt } from '../date-time.ts'
 import { sortedPageOf } from '../query-language/page.ts'
@@ -16,6 +17,9 @@ import type * as wire from './wire.ts'
 
 /** Prices of one model in one project that are considered, newest first: one a day for some years. */
 const PRICES_PER_MODEL = 1000
+
+/** Calls name models of any number and length, and a query has room for a limited list of values. */
+const MODELS_PER_QUERY = { count: 10_000, bytes: 512 * 1024 }
 
 /** Prices in one request: several times the models of a public price list. */
 const COSTS_MAX = 10_000
@@ -38,8 +42,12 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
   async function priceLists(projectId: string, llmIds: readonly string[]): Promise<Map<string, Price[]>> {
     const wanted = [...new Set(llmIds)]
     if (wanted.length === 0) return new Map()
-    const query = queries.selectPrices(projectId, wanted, PRICES_PER_MODEL)
-    const own = Map.groupBy(await rowsOf(traces.query<Price>(query)), (price) => price.llm_id)
+    const found: Price[] = []
+    for (const models of inBatches(wanted, MODELS_PER_QUERY, (name) => ({ count: 1, bytes: name.length }))) {
+      const query = queries.selectPrices(projectId, models, PRICES_PER_MODEL)
+      for await (const price of traces.query<Price>(query)) found.push(price)
+    }
+    const own = Map.groupBy(found, (price) => price.llm_id)
     return new Map(wanted.map((llmId) => [llmId, [...(own.get(llmId) ?? []), ...defaultPrices(llmId)]]))
   }
 

@@ -1,26 +1,23 @@
-import { z } from 'zod'
+import { isRecord } from '../../is-record.ts'
 import { memberText } from '../../lossless-json.ts'
 import { type Price, priceAt } from './prices.ts'
 
-/** Values that are not numbers count as 0: clients copy what their model's service returned. */
-const Count = z.number().catch(0)
+/** Models of one call that are read; calls of one model have one, and those of agents some. Work for a call grows with it. */
+const MODELS_MAX = 1000
 
 /** Wire: services name the tokens in one of two ways. */
-const ModelUsage = z.object({
-  requests: Count,
-  prompt_tokens: Count,
-  input_tokens: Count,
-  completion_tokens: Count,
-  output_tokens: Count,
-  total_tokens: Count,
-  cache_read_input_tokens: Count,
-  cache_creation_input_tokens: Count,
-})
-type ModelUsage = z.output<typeof ModelUsage>
+interface ModelUsage {
+  requests: number
+  prompt_tokens: number
+  input_tokens: number
+  completion_tokens: number
+  output_tokens: number
+  total_tokens: number
+  cache_read_input_tokens: number
+  cache_creation_input_tokens: number
+}
 
-const Usage = z.record(z.string(), ModelUsage.catch(ModelUsage.parse({}))).catch({})
-
-/** The usage in a call's summary, by model. */
+/** The usage in a call's summary, by model; no more than its first {@link MODELS_MAX} models. */
 export function usageIn(summary: string | null | undefined): Map<string, ModelUsage> {
   const text = summary == null ? undefined : memberText(summary, 'usage')
   return usageOf(text ?? 'null')
@@ -28,7 +25,29 @@ export function usageIn(summary: string | null | undefined): Map<string, ModelUs
 
 /** The same, of what the summary has as `usage`. */
 export function usageOf(usage: string): Map<string, ModelUsage> {
-  return new Map(Object.entries(Usage.parse(JSON.parse(usage))))
+  const byModel: unknown = JSON.parse(usage)
+  const found = new Map<string, ModelUsage>()
+  if (!isRecord(byModel)) return found
+  for (const model of Object.keys(byModel).slice(0, MODELS_MAX)) found.set(model, countsOf(byModel[model]))
+  return found
+}
+
+/** Values that are not numbers count as 0: clients copy what their model's service returned. */
+function countsOf(given: unknown): ModelUsage {
+  const count = (name: string): number => {
+    const value = isRecord(given) ? given[name] : undefined
+    return typeof value === 'number' && Number.isFinite(value) ? value : 0
+  }
+  return {
+    requests: count('requests'),
+    prompt_tokens: count('prompt_tokens'),
+    input_tokens: count('input_tokens'),
+    completion_tokens: count('completion_tokens'),
+    output_tokens: count('output_tokens'),
+    total_tokens: count('total_tokens'),
+    cache_read_input_tokens: count('cache_read_input_tokens'),
+    cache_creation_input_tokens: count('cache_creation_input_tokens'),
+  }
 }
 
 /** What the usage of a call costs, by model, at the prices of its start; undefined when none has a price. */
