@@ -1,43 +1,70 @@
+import { tooLarge } from '../../errors.ts'
+import { inTurns } from '../../in-turns.ts'
 import type { ModelUsage } from './wire.ts'
+
+/** What one call used of one model, counted for a whole reply: about 350 characters of JSON each, beside its names. */
+const USAGES_MAX = 250_000
+
+/** Characters of the names of models in one reply: calls name models in any length, and so does every call above them. */
+const NAME_CHARS_MAX = 64 * 1024 * 1024
+
+/** Adds up the usages of a reply; what it returns throws 413 once they no longer fit. */
+export function createUsageBudget(): (model: string) => void {
+  let [usages, chars] = [0, 0]
+  return (model) => {
+    usages += 1
+    chars += model.length
+    if (usages > USAGES_MAX || chars > NAME_CHARS_MAX)
+      throw tooLarge(
+        `These calls, each with those below it, used too many models: a reply has room for ${USAGES_MAX} pairs of a call ` +
+          `and a model, and ${NAME_CHARS_MAX} characters of their names. Ask for fewer calls`,
+      )
+  }
+}
 
 /** A call with what it used itself, by model. */
 export interface UsedCall {
   id: string
   parent_id: string | null
-  usage: ReadonlyMap<string, ModelUsage>
+  usage: Map<string, ModelUsage>
 }
 
 /**
- * What each call used, with all of its descendants among the given calls, by call and model. It works from the leaves
- * up without recursion: traces may be deep. Calls that are each other's ancestors, which only a faulty client sends,
- * are left unchanged.
+ * Adds to what each call used what all of its descendants among the given calls did, and returns it by call and model. It
+ * works from the leaves up without recursion: traces may be deep. Calls that are each other's ancestors, which only a
+ * faulty client sends, are left unchanged. `onUsage` is called for each model that is added to a call.
  */
-export function withDescendants(calls: readonly UsedCall[]): Map<string, Map<string, ModelUsage>> {
+export async function withDescendants(
+  calls: readonly UsedCall[],
+  onUsage: (model: string) => void,
+): Promise<Map<string, Map<string, ModelUsage>>> {
   const byId = new Map(calls.map((call) => [call.id, call]))
-  const totals = new Map(calls.map((call) => [call.id, new Map(call.usage)]))
   const childrenLeft = new Map<string, number>()
   for (const { parent_id } of byId.values())
     if (parent_id !== null) childrenLeft.set(parent_id, (childrenLeft.get(parent_id) ?? 0) + 1)
 
   const complete = [...byId.values()].filter(({ id }) => !childrenLeft.has(id))
-  for (const { id, parent_id } of complete) {
+  // Those that become complete meanwhile are done as well.
+  await inTurns(complete, ({ parent_id, usage }) => {
     const parent = parent_id === null ? undefined : byId.get(parent_id)
-    if (parent === undefined) continue
-    add(totals.get(parent.id), totals.get(id))
+    if (parent === undefined) return
+    add(parent.usage, usage, onUsage)
     const left = (childrenLeft.get(parent.id) ?? 0) - 1
     childrenLeft.set(parent.id, left)
     if (left === 0) complete.push(parent)
-  }
-  return totals
+  })
+  return new Map(calls.map(({ id, usage }) => [id, usage]))
 }
 
 function add(
-  target: Map<string, ModelUsage> | undefined,
-  source: ReadonlyMap<string, ModelUsage> | undefined,
+  target: Map<string, ModelUsage>,
+  source: ReadonlyMap<string, ModelUsage>,
+  onUsage: (model: string) => void,
 ): void {
-  for (const [model, usage] of source ?? []) {
-    const known = target?.get(model)
-    target?.set(model, known === undefined ? usage : sumOf(known, usage))
+  for (const [model, usage] of source) {
+    const known = target.get(model)
+    if (known === undefined) onUsage(model)
+    target.set(model, known === undefined ? usage : sumOf(known, usage))
   }
 }
 

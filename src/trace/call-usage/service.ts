@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { CallContext } from '../../http/caller.ts'
+import { inTurns, withTurns } from '../../in-turns.ts'
 import { isRecord } from '../../is-record.ts'
 import { memberText } from '../../lossless-json.ts'
 import type { Calls } from '../calls/service.ts'
 import { usageIn } from '../costs/usage-costs.ts'
-import { type UsedCall, withDescendants } from './descendants.ts'
+import { createUsageBudget, type UsedCall, withDescendants } from './descendants.ts'
 import type * as wire from './wire.ts'
 
 type Selection = Omit<wire.TraceUsageReq, 'limit'> & { limit?: number }
@@ -17,16 +18,20 @@ export interface CallUsage {
 }
 
 export function createCallUsage({ calls }: { calls: Pick<Calls, 'list'> }): CallUsage {
-  /** The selected calls' usage with that of their descendants among them. */
+  /** The selected calls' usage with that of their descendants among them. @throws 413 for more than a reply can hold */
   async function usageOf(selection: Selection, context: CallContext) {
     const found: UsedCall[] = []
     const unfinished: string[] = []
-    for await (const call of await calls.list({ ...selection, columns: ['summary'] }, context)) {
+    const onUsage = createUsageBudget()
+    const selected = await calls.list({ ...selection, columns: ['summary'] }, context)
+    for await (const call of withTurns(selected)) {
       const { id, parent_id, summary } = call
-      found.push({ id, parent_id, usage: usageByModel(summary.text, selection.include_costs === true) })
+      const usage = usageByModel(summary.text, selection.include_costs === true)
+      for (const model of usage.keys()) onUsage(model)
+      found.push({ id, parent_id, usage })
       if (call.ended_at === null) unfinished.push(id)
     }
-    return { usage: withDescendants(found), unfinished: unfinished.sort() }
+    return { usage: await withDescendants(found, onUsage), unfinished: unfinished.sort() }
   }
 
   /** The traces of the given calls. */
@@ -44,24 +49,27 @@ export function createCallUsage({ calls }: { calls: Pick<Calls, 'list'> }): Call
   return {
     async ofSelection(req, context) {
       const { usage, unfinished } = await usageOf(req, context)
-      return { call_usage: replyOf([...usage.keys()], usage), unfinished_call_ids: unfinished }
+      return { call_usage: await replyOf(usage.keys(), usage), unfinished_call_ids: unfinished }
     },
 
     async ofCalls(req, context) {
       const { call_ids, ...common } = req
       const trace_ids = call_ids.length === 0 ? [] : await tracesOf(req.project_id, call_ids, context)
-      if (trace_ids.length === 0) return { call_usage: replyOf(call_ids, new Map()), unfinished_call_ids: [] }
+      if (trace_ids.length === 0)
+        return { call_usage: await replyOf(call_ids, new Map()), unfinished_call_ids: [] }
       const { usage, unfinished } = await usageOf({ ...common, filter: { trace_ids } }, context)
-      return { call_usage: replyOf(call_ids, usage), unfinished_call_ids: unfinished }
+      return { call_usage: await replyOf(call_ids, usage), unfinished_call_ids: unfinished }
     },
   }
 }
 
-function replyOf(
-  ids: readonly string[],
+async function replyOf(
+  ids: Iterable<string>,
   usage: ReadonlyMap<string, ReadonlyMap<string, wire.ModelUsage>>,
-): wire.UsageRes['call_usage'] {
-  return Object.fromEntries(ids.map((id) => [id, Object.fromEntries(usage.get(id) ?? [])]))
+): Promise<wire.UsageRes['call_usage']> {
+  const shown: [string, Record<string, wire.ModelUsage>][] = []
+  await inTurns(ids, (id) => shown.push([id, Object.fromEntries(usage.get(id) ?? [])]))
+  return Object.fromEntries(shown)
 }
 
 const NO_COSTS = {

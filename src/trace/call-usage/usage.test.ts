@@ -145,6 +145,35 @@ describe('POST /trace/usage', () => {
     expect(Object.keys(call_usage)).toHaveLength(2)
   })
 
+  it('413 where each call of a deep trace would show the models of all those below it', async () => {
+    const project = server.newProject()
+    const trace_id = newId()
+    const ids = Array.from({ length: 501 }, () => newId())
+    const models = Array.from({ length: 500 }, (_, index) => [`m${index}`, { requests: 1 }])
+    const calls = ids.map((id, index) => {
+      const used = index === ids.length - 1 ? Object.fromEntries(models) : {}
+      return call(used, { id, trace_id, parent_id: ids[index - 1] ?? null })
+    })
+    await write(project, ...calls)
+    const response = await server.post('/trace/usage', { project_id: project })
+    expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('250000 pairs')])
+    const filter = { call_ids: ids.slice(1) }
+    const { call_usage } = await usage('/trace/usage', { project_id: project, filter, limit: 10 })
+    expect(Object.keys(call_usage)).toHaveLength(10)
+  })
+
+  it('413 for names of models that are long and many', async () => {
+    const project = server.newProject()
+    const trace_id = newId()
+    const ids = Array.from({ length: 100 }, () => newId())
+    const used = { ['m'.repeat(1024 * 1024)]: { requests: 1 } }
+    const calls = ids.map((id, index) =>
+      call(index === ids.length - 1 ? used : {}, { id, trace_id, parent_id: ids[index - 1] ?? null }),
+    )
+    await write(project, ...calls)
+    expect((await server.post('/trace/usage', { project_id: project })).status).toBe(413)
+  })
+
   it('422 for a limit that is negative or would fill the memory', async () => {
     for (const limit of [-1, 1_000_000])
       expect((await server.post('/trace/usage', { project_id: server.newProject(), limit })).status).toBe(422)
