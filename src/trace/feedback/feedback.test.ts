@@ -215,6 +215,17 @@ describe('POST /feedback/query', () => {
     return project
   }
 
+  it('413 for fields that show a large payload more often than a reply can hold', async () => {
+    const project = server.newProject()
+    const payload = { texts: ['x'.repeat(1_000_000)] }
+    expect(
+      (await server.post('/feedback/create', note(project, { payload, feedback_type: 'custom' }))).status,
+    ).toBe(200)
+    const fields = Array.from({ length: 270 }, (_, index) => `payload.texts.${'0'.repeat(index + 1)}`)
+    const response = await server.post('/feedback/query', { project_id: project, fields })
+    expect(response.status).toBe(413)
+  })
+
   it('200 with exactly the requested fields', async () => {
     const project = await seeded()
     const { result, total_count } = await query(project, {

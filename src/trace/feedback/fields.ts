@@ -78,17 +78,20 @@ export function columnOf(path: string): Column {
   return placeOf(path).column
 }
 
-/** The value of a field in a stored row. */
-export function fieldValue(row: StoredFeedback, path: string): JsonText | null {
+/** Reads a field of stored rows. @throws 400 for what is not a field. */
+export function fieldReader(path: string): (row: StoredFeedback) => JsonText | null {
   const { column, steps } = placeOf(path)
-  const stored = row[column]
-  let text: string | undefined =
-    typeof stored === 'string' && column === 'payload' ? stored : JSON.stringify(stored)
-  for (const step of steps) {
-    if (text === undefined) break
-    text = memberText(text, text.startsWith('[') && /^\d+$/.test(step) ? Number(step) : step)
+  const isIndex = steps.map((step) => /^\d+$/.test(step))
+  return (row) => {
+    const stored = row[column]
+    let text: string | undefined =
+      typeof stored === 'string' && column === 'payload' ? stored : JSON.stringify(stored)
+    for (const [at, step] of steps.entries()) {
+      if (text === undefined) break
+      text = memberText(text, text.startsWith('[') && isIndex[at] ? Number(step) : step)
+    }
+    return text === undefined || text === 'null' ? null : new JsonText(text)
   }
-  return text === undefined || text === 'null' ? null : new JsonText(text)
 }
 
 function isColumn(name: string): name is Column {

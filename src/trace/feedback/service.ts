@@ -3,18 +3,19 @@ import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { idOf, newId } from '../../ids.ts'
+import { inTurns } from '../../in-turns.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import { firstOf, rowsOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
-import { collectReply } from '../collect-reply.ts'
+import { collectReply, createReplyBudget } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
 import { type Page, sortedPageOf } from '../query-language/page.ts'
 import type { Operand, Query } from '../query-language/wire.ts'
 import { internalRef, isInternalRef, isRef } from '../ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
-import { ALL_COLUMNS, fieldValue, type StoredFeedback, shownColumns } from './fields.ts'
+import { ALL_COLUMNS, fieldReader, type StoredFeedback, shownColumns } from './fields.ts'
 import { checkedPayload } from './payload.ts'
 import * as queries from './queries.ts'
 import { redactedRows, type StoredRow } from './redact-rows.ts'
@@ -126,7 +127,7 @@ export function createFeedback(deps: {
     const total_count = (await firstOf(count))?.count ?? 0
     const result = isCount
       ? countRows(fields, total_count, page)
-      : rows.map((row) => shownRow(row, req.fields?.length ? fields : shownColumns(row)))
+      : await shownRows(rows, fields, req.fields?.length ? () => fields : shownColumns)
     return { result, total_count }
   }
 
@@ -149,8 +150,30 @@ export function createFeedback(deps: {
   return { record: write, create, createBatch, query, purge, replace }
 }
 
-function shownRow(row: StoredFeedback, fields: readonly string[]) {
-  return Object.fromEntries(fields.map((field) => [field, fieldValue(row, field)]))
+/** Rows with the fields that are shown of each, all of which are among `fields`. @throws 413 for more than a reply can hold */
+async function shownRows(
+  rows: readonly StoredFeedback[],
+  fields: readonly string[],
+  shownOf: (row: StoredFeedback) => readonly string[],
+): Promise<wire.FeedbackQueryRes['result']> {
+  const readers = new Map(fields.map((field) => [field, fieldReader(field)]))
+  // Fields may overlap, as a payload and each of its members do.
+  const onPayload = createReplyBudget()
+  const shown = rows.map((row) => ({ row, members: new Map<string, JsonText | null>() }))
+  await inTurns(cellsOf(shown, shownOf), ({ row, members, field }) => {
+    const value = readers.get(field)?.(row) ?? null
+    onPayload(field.length + (value?.text.length ?? 0))
+    members.set(field, value)
+  })
+  return shown.map(({ members }) => Object.fromEntries(members))
+}
+
+/** Every field of every row: a payload may have a megabyte, in which each field is looked for. */
+function* cellsOf<Shown extends { row: StoredFeedback }>(
+  rows: readonly Shown[],
+  shownOf: (row: StoredFeedback) => readonly string[],
+) {
+  for (const shown of rows) for (const field of shownOf(shown.row)) yield { ...shown, field }
 }
 
 /** The fields that a query returns; `*` stands for all columns. @throws 400 for a count beside other fields. */
