@@ -298,6 +298,9 @@ describe('POST /calls/stream_query', () => {
     [{ thread_ids: ['t1'] }, [child]],
     [{ thread_ids: [] }, []],
     [{ call_ids: [] }, [root, child, failed]],
+    [{ turn_ids: [], op_names: [] }, [root, child, failed]],
+    [{ turn_ids: [], trace_ids: [root['trace_id']] }, []],
+    [{ turn_ids: [], trace_roots_only: false }, []],
     [{ wb_user_ids: ['local'], turn_ids: null }, [root, child, failed]],
   ]
   it.each(filters)('filter: %j', async (filter, expected) => {

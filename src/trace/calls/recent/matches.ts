@@ -1,5 +1,5 @@
 import type { CallsFilter } from '../messages/list-wire.ts'
-import { ANY_VERSION } from '../sql/filter.ts'
+import { ANY_VERSION, threadsOf, turnsOf } from '../sql/filter.ts'
 import type { Selection } from '../sql/selection.ts'
 import type { KeptCall } from './kept-call.ts'
 import { isWithin, type TimeCondition, timeConditionsOf } from './time-conditions.ts'
@@ -44,9 +44,9 @@ function filterMatcher(filter: CallsFilter | null | undefined): Condition | unde
   isIn(filter.trace_ids, ({ texts }) => texts.trace_id)
   isIn(filter.wb_user_ids, ({ texts }) => texts.wb_user_id)
   isIn(filter.wb_run_ids, ({ texts }) => texts.wb_run_id)
-  isIn(filter.turn_ids, ({ texts }) => texts.turn_id)
-  // Wire: an empty list is no condition, except for threads, where it matches nothing.
-  if (filter.thread_ids != null) conditions.push(oneOf(filter.thread_ids, ({ texts }) => texts.thread_id))
+  const [threads, turns] = [threadsOf(filter), turnsOf(filter)]
+  if (threads !== undefined) conditions.push(oneOf(threads, ({ texts }) => texts.thread_id))
+  if (turns !== undefined) conditions.push(oneOf(turns, ({ texts }) => texts.turn_id))
   if (filter.trace_roots_only) conditions.push(({ texts }) => !texts.parent_id)
   if (filter.op_names?.length) {
     const isOp = anyVersionOf(filter.op_names)

@@ -111,12 +111,31 @@ function startConditions(filter: CallsFilter | null | undefined, params: Params)
   isIn('id', filter.call_ids)
   isIn('wb_user_id', filter.wb_user_ids)
   isIn('wb_run_id', filter.wb_run_ids)
-  isIn('turn_id', filter.turn_ids)
-  // Wire: an empty list is no condition, except for threads, where it matches nothing.
-  if (filter.thread_ids != null)
-    found.push(`(thread_id != '' AND thread_id IN ${params.bindTexts(filter.thread_ids)})`)
+  for (const [column, values] of [
+    ['thread_id', threadsOf(filter)],
+    ['turn_id', turnsOf(filter)],
+  ] as const)
+    if (values !== undefined) found.push(`(${column} != '' AND ${column} IN ${params.bindTexts(values)})`)
   if (filter.trace_roots_only) found.push(`parent_id = ''`)
   return found
+}
+
+/** The threads that a filter selects, in which an empty list is none. Wire: other empty lists are no condition. */
+export function threadsOf({ thread_ids }: CallsFilter): readonly string[] | undefined {
+  return thread_ids ?? undefined
+}
+
+/** The same of turns. Wire: where nothing else is in the filter, an empty list of turns is no condition either. */
+export function turnsOf({
+  turn_ids,
+  trace_roots_only,
+  thread_ids,
+  ...lists
+}: CallsFilter): readonly string[] | undefined {
+  if (turn_ids == null) return undefined
+  const isAlone =
+    trace_roots_only == null && thread_ids == null && Object.values(lists).every((values) => !values?.length)
+  return turn_ids.length === 0 && isAlone ? undefined : turn_ids
 }
 
 function endConditions(filter: CallsFilter | null | undefined, params: Params): string[] {
