@@ -267,10 +267,13 @@ const OTLP: readonly WantedDifference[] = [
     values: [null, undefined],
     why: 'Replies are in the JSON of OTLP, where what is absent is left out.',
   },
-  ...['partial_success', 'partialSuccess'].map((name) => ({
-    at: ['otlp: exports in conflict'],
-    place: `body.${name}`,
-    why: 'Replies are in the JSON of OTLP, which has other names.',
+  ...[
+    ['exports in conflict', 'body.partial_success'],
+    ['reads', 'status'],
+  ].map(([title = '', place = '']) => ({
+    at: [`span in conflict: ${title}`],
+    place,
+    why: 'The reference refuses a span with attributes `a` and `a.b`, which current instrumentations send: the model call would be lost.',
   })),
   ...[
     ['otlp: reads *', '*.op_name'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { treeOf } from './attributes.ts'
+import { treeOf, valueAt } from './attributes.ts'
 import { keyValues } from './test-spans.ts'
 
 type Json = Record<string, unknown>
@@ -30,32 +30,37 @@ const DISJOINT: [what: string, attributes: Json, tree: Json][] = [
   ],
 ]
 
-const CONFLICTING: [what: string, attributes: Json][] = [
-  ['a value and names below it', { 'a.b': 1, a: 'x' }],
-  ['a list and names below it', { 'a.0': 1, a: [2] }],
-  ['a value and an object of one name', { 'a.b': 1, a: { b: { c: 2 } } }],
+const CONFLICTING: [what: string, attributes: Json, trees: Json[]][] = [
+  ['a value and names below it', { a: 'x', 'a.b': 1 }, [{ a: 'x', 'a.b': 1 }]],
+  [
+    'a value and names below it, both with a dot',
+    { 'a.b': 10, 'a.b.c': 5 },
+    [
+      { a: { b: 10 }, 'a.b.c': 5 },
+      { a: { b: { c: 5 } }, 'a.b': 10 },
+    ],
+  ],
+  ['a list and names below it', { a: [2], 'a.0': 1 }, [{ a: [2], 'a.0': 1 }]],
+  ['a value and an object of one name', { a: { b: { c: 2 } }, 'a.b': 1 }, [{ a: { b: { c: 2 } }, 'a.b': 1 }]],
 ]
 
 describe('treeOf', () => {
   it.each(DISJOINT)('keeps names beside %s that has others, in either order', (_what, attributes, tree) => {
     for (const list of bothOrders(attributes)) {
-      expect(treeOf(list, 'refused')).toEqual(tree)
-      expect(treeOf(list, 'flat')).toEqual(tree)
+      expect(treeOf(list)).toEqual(tree)
     }
   })
 
-  it.each(CONFLICTING)('refuses %s, in either order', (_what, attributes) => {
-    for (const list of bothOrders(attributes))
-      expect(() => treeOf(list, 'refused')).toThrow(/^Attribute a(\.\w)? is both a value and a prefix/)
-  })
-
-  it('keeps all where a conflict is not refused, in either order', () => {
-    for (const list of bothOrders({ 'a.b': 1, a: 'x' }))
-      expect(treeOf(list, 'flat')).toEqual({ a: 'x', 'a.b': 1 })
+  it.each(CONFLICTING)('keeps %s, in either order, and finds both', (_what, attributes, trees) => {
+    for (const [index, list] of bothOrders(attributes).entries()) {
+      const tree = treeOf(list)
+      expect(tree).toEqual(trees[index] ?? trees[0])
+      for (const [name, value] of Object.entries(attributes)) expect(valueAt(tree, name)).toEqual(value)
+    }
   })
 
   it('takes the last of a name that is repeated, also where it is a number of 64 bits', () => {
     const list = [2n ** 60n + 1n, 1].flatMap((a) => keyValues({ a }))
-    expect(treeOf(list, 'refused')).toEqual({ a: 1 })
+    expect(treeOf(list)).toEqual({ a: 1 })
   })
 })

@@ -24,15 +24,14 @@ const JSON_CHARS_MAX = 4 * 1024 * 1024
 
 /**
  * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. Objects of one name
- * are merged, whichever way they are written. A name that continues below a value, as `a` and `a.b` do, is refused with
- * 400, or else stays unchanged. A name of too many parts is never split.
+ * are merged, whichever way they are written. Where a name continues below a value, as `a` and `a.b` do, the later one is
+ * not split, which loses neither; nor is a name of too many parts.
  */
-export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 'flat'): Tree {
+export function treeOf(attributes: readonly unknown[]): Tree {
   const tree = emptyTree()
   let dots = 0
   let jsonChars = 0
-  const pairs = attributes.map(keyValueOf)
-  for (const { key, value } of conflicting === 'flat' ? withDotlessFirst(pairs) : pairs) {
+  for (const { key, value } of withDotlessFirst(attributes.map(keyValueOf))) {
     const parts = key.split('.', DOTS_MAX + 1)
     dots += parts.length - 1
     if (dots >= DOTS_MAX) throw invalidRequest('The names of the attributes have too many dots')
@@ -40,9 +39,7 @@ export function treeOf(attributes: readonly unknown[], conflicting: 'refused' | 
     const isJson = typeof plain === 'string' && /^[[{]/.test(plain)
     if (isJson) jsonChars += plain.length
     const shown = isJson && jsonChars <= JSON_CHARS_MAX ? parsed(plain) : plain
-    if (put(tree, parts.length > NAME_PARTS_MAX ? [key] : parts, shown)) continue
-    if (conflicting === 'refused') throw conflict(key)
-    tree[key] = shown
+    if (!put(tree, parts.length > NAME_PARTS_MAX ? [key] : parts, shown)) tree[key] = shown
   }
   return tree
 }
@@ -53,8 +50,9 @@ export function valueAt(tree: Tree, key: string): Plain | undefined {
   return isEmpty(found) ? undefined : found
 }
 
-/** The same, also where it is empty. */
+/** The same, also where it is empty. What has exactly this name comes before what has a name below it. */
 export function anyAt(tree: Tree, key: string): Plain | undefined {
+  if (Object.hasOwn(tree, key)) return tree[key]
   let found: Plain | undefined = tree
   // Most names of conventions are absent, which shows at their first part.
   for (let start = 0; found !== undefined && start <= key.length; ) {
@@ -195,12 +193,6 @@ function merge(present: Tree, added: Tree): void {
     if (isTree(other) && isTree(member)) merge(other, member)
     else present[name] = member
   }
-}
-
-function conflict(key: string): Error {
-  return invalidRequest(
-    `Attribute ${key.slice(0, 200)} is both a value and a prefix of other attributes: rename one of them`,
-  )
 }
 
 function shapeOf(value: Plain): 'list' | 'tree' | 'scalar' {

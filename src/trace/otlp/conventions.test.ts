@@ -250,6 +250,29 @@ const CONVENTIONS: {
     usage: { m: { prompt_tokens: 2 } },
   },
   {
+    name: "Sentry's names below those of OpenTelemetry",
+    sent: {
+      'gen_ai.usage.output_tokens.reasoning': 1,
+      'gen_ai.usage.output_tokens': 3,
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.input_tokens.cached': 5,
+      'gen_ai.request.model': 'gpt-4o',
+      'error.type': 'timeout',
+      error: true,
+    },
+    inputs: {},
+    output: {},
+    attributes: { model: 'gpt-4o', model_parameters: { model: 'gpt-4o' } },
+    usage: { 'gpt-4o': { input_tokens: 10, output_tokens: 3, total_tokens: 13 } },
+  },
+  {
+    name: 'values with names below them, of no convention',
+    sent: { 'db.operation': 'SELECT', 'db.operation.name': 'select' },
+    inputs: {},
+    output: {},
+    attributes: { db: { operation: 'SELECT' }, 'db.operation.name': 'select' },
+  },
+  {
     name: 'no convention',
     sent: {
       nothing: null,

@@ -84,7 +84,7 @@ function placedSpans(
   const placed: PlacedSpan[] = []
   for (const part of request.resourceSpans) {
     const { resource, scopeSpans } = checked(wire.ResourceSpans, part, 'a ResourceSpans')
-    const attributes = treeOf(resource.attributes, 'flat')
+    const attributes = treeOf(resource.attributes)
     const projectId = projectOf(attributes, exported)
     const shown = { attributes, dropped_attributes_count: resource.droppedAttributesCount }
     for (const scope of scopeSpans) {

@@ -18,7 +18,7 @@ export function shownEvent(event: unknown): ShownEvent {
   return {
     name,
     timestamp: new JsonText(String(timeUnixNano)),
-    attributes: treeOf(attributes, 'flat'),
+    attributes: treeOf(attributes),
     dropped_attributes_count: droppedAttributesCount,
   }
 }
@@ -52,7 +52,7 @@ function shownLink(linked: unknown): object {
     trace_id: link.traceId,
     span_id: link.spanId,
     trace_state: link.traceState,
-    attributes: treeOf(link.attributes, 'flat'),
+    attributes: treeOf(link.attributes),
     dropped_attributes_count: link.droppedAttributesCount,
     flags: link.flags,
   }

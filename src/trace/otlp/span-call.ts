@@ -31,9 +31,9 @@ export interface ShownResource {
   dropped_attributes_count: number
 }
 
-/** Converts a span to a call. @throws 400 for invalid ids or times, and contradictory attributes. */
+/** Converts a span to a call. @throws 400 for invalid ids or times. */
 export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
-  const tree = treeOf(span.attributes, 'refused')
+  const tree = treeOf(span.attributes)
   const events = span.events.map(shownEvent)
   const found = {
     inputs: foundAt(tree, INPUTS) ?? messagesIn(events, 'inputs'),

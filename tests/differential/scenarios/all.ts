@@ -11,7 +11,7 @@ import { feedback } from './feedback.ts'
 import { files } from './files.ts'
 import { labels } from './labels.ts'
 import { objects } from './objects.ts'
-import { otlp } from './otlp.ts'
+import { otlp, spanInConflict } from './otlp.ts'
 import { refs } from './refs.ts'
 import { service } from './service.ts'
 import { feedbackStats, usage } from './statistics.ts'
@@ -46,5 +46,6 @@ export const SCENARIOS: readonly Scenario[] = [
   usage,
   threads,
   otlp,
+  spanInConflict,
   service,
 ]

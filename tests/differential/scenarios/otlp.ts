@@ -89,7 +89,6 @@ const SPANS: [title: string, attributes: Record<string, Value>, fields?: object]
       links: [{ traceId: TRACE, spanId: spanId(0) }],
     },
   ],
-  ['in conflict', { a: 1, 'a.b': 2 }],
   ['a name that is far too long for an op, as it goes on and on '.repeat(4), {}],
   ['a name/with: signs!', {}],
   [
@@ -101,20 +100,9 @@ const SPANS: [title: string, attributes: Record<string, Value>, fields?: object]
 
 /** Spans of OpenTelemetry, and the calls that they become. */
 export const otlp = scenario('otlp', (project, ask) => {
-  const spans: Request[] = SPANS.map(([title, attributes, fields], index) => ({
-    title: `exports ${title}`,
-    method: 'POST',
-    path: '/otel/v1/traces',
-    headers: { project_id: project },
-    body: {
-      resourceSpans: [
-        {
-          resource: RESOURCE,
-          scopeSpans: [{ scope: SCOPE, spans: [span(title, index, attributes, fields)] }],
-        },
-      ],
-    },
-  }))
+  const spans = SPANS.map(([title, attributes, fields], index) =>
+    exportOf(project, span(title, index, attributes, fields)),
+  )
   const empty: Request = {
     title: 'exports nothing',
     method: 'POST',
@@ -130,6 +118,22 @@ export const otlp = scenario('otlp', (project, ask) => {
     ask('ops', '/objs/query', { filter: { is_op: true } }),
   ]
 })
+
+/** A span with a name of an attribute that is also a prefix of another. */
+export const spanInConflict = scenario('span in conflict', (project, ask) => [
+  exportOf(project, span('in conflict', 0, { a: 1, 'a.b': 2 })),
+  ask('reads', '/call/read', { id: spanId(0) }),
+])
+
+function exportOf(project: string, sent: ReturnType<typeof span>): Request {
+  return {
+    title: `exports ${sent.name}`,
+    method: 'POST',
+    path: '/otel/v1/traces',
+    headers: { project_id: project },
+    body: { resourceSpans: [{ resource: RESOURCE, scopeSpans: [{ scope: SCOPE, spans: [sent] }] }] },
+  }
+}
 
 function span(title: string, index: number, attributes: Record<string, Value>, fields: object = {}) {
   return {
