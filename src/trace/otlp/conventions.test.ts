@@ -263,7 +263,31 @@ const CONVENTIONS: {
     inputs: {},
     output: {},
     attributes: { model: 'gpt-4o', model_parameters: { model: 'gpt-4o' } },
-    usage: { 'gpt-4o': { input_tokens: 10, output_tokens: 3, total_tokens: 13 } },
+    usage: {
+      'gpt-4o': { input_tokens: 10, output_tokens: 3, total_tokens: 13, cache_read_input_tokens: 5 },
+    },
+  },
+  {
+    name: "a tool of Vercel's AI SDK",
+    sent: {
+      'ai.toolCall.name': 'sun',
+      'ai.toolCall.args': '{"city":"Paris"}',
+      'ai.toolCall.result': '"yes"',
+    },
+    inputs: { 'ai.toolCall.args': { city: 'Paris' } },
+    output: { 'ai.toolCall.result': '"yes"' },
+    attributes: {},
+  },
+  {
+    name: 'OpenTelemetry, a retrieval',
+    sent: {
+      'gen_ai.operation.name': 'retrieval',
+      'gen_ai.retrieval.query.text': 'q',
+      'gen_ai.retrieval.documents': '[{"id":"d1","score":0.5}]',
+    },
+    inputs: { 'gen_ai.retrieval.query.text': 'q' },
+    output: { 'gen_ai.retrieval.documents': [{ id: 'd1', score: 0.5 }] },
+    attributes: { operation_name: 'retrieval' },
   },
   {
     name: 'values with names below them, of no convention',

@@ -1,7 +1,7 @@
 /**
  * The attributes of each convention by their meaning, in order of precedence: OpenTelemetry's for generative AI
  * (`gen_ai`), OpenInference (`input.value`, `llm`), OpenLLMetry (`traceloop`), Vercel's AI SDK (`ai`), MLflow, Google's
- * Agent Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT. Wire: the first that is present counts.
+ * Agent Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT, Sentry. Wire: the first that is present counts.
  */
 
 /** Inputs stay under the name of their attribute. */
@@ -18,6 +18,8 @@ export const INPUTS = [
   'gcp.vertex.agent.llm_request',
   'input',
   'inputs',
+  'ai.toolCall.args',
+  'gen_ai.retrieval.query.text',
 ]
 
 /** Outputs stay under the name of their attribute. */
@@ -35,21 +37,52 @@ export const OUTPUTS = [
   'gcp.vertex.agent.llm_response',
   'output',
   'outputs',
+  'ai.toolCall.result',
+  'gen_ai.retrieval.documents',
 ]
 
 /** Under what names usage is counted. */
 export const USAGE = {
-  input_tokens: ['gen_ai.usage.input_tokens'],
+  input_tokens: [
+    'gen_ai.usage.input_tokens',
+    'ai.usage.inputTokens',
+    'mlflow.chat.tokenUsage.input_tokens',
+    // Of embeddings, which have no other tokens.
+    'ai.usage.tokens',
+  ],
   prompt_tokens: ['gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'ai.usage.promptTokens'],
   completion_tokens: [
     'gen_ai.usage.completion_tokens',
     'llm.token_count.completion',
     'ai.usage.completionTokens',
   ],
-  output_tokens: ['gen_ai.usage.output_tokens'],
-  total_tokens: ['llm.usage.total_tokens', 'llm.token_count.total'],
-  cache_creation_input_tokens: ['gen_ai.usage.cache_creation.input_tokens'],
-  cache_read_input_tokens: ['gen_ai.usage.cache_read.input_tokens'],
+  output_tokens: [
+    'gen_ai.usage.output_tokens',
+    'ai.usage.outputTokens',
+    'mlflow.chat.tokenUsage.output_tokens',
+  ],
+  total_tokens: [
+    'llm.usage.total_tokens',
+    'llm.token_count.total',
+    'ai.usage.totalTokens',
+    'mlflow.chat.tokenUsage.total_tokens',
+  ],
+  // All of these count cached tokens among those of the input, as prices do (`costs/usage-costs.ts`).
+  cache_creation_input_tokens: [
+    'gen_ai.usage.cache_creation.input_tokens',
+    'llm.token_count.prompt_details.cache_write',
+    'gen_ai.usage.cache_creation_input_tokens',
+    'gen_ai.usage.input_tokens.cache_write',
+    'mlflow.chat.tokenUsage.cache_creation_input_tokens',
+  ],
+  cache_read_input_tokens: [
+    'gen_ai.usage.cache_read.input_tokens',
+    'llm.token_count.prompt_details.cache_read',
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.input_tokens.cached',
+    'ai.usage.cachedInputTokens',
+    'mlflow.chat.tokenUsage.cache_read_input_tokens',
+  ],
 }
 
 /** Members of `attributes` for which conventions have different names. */
@@ -66,8 +99,17 @@ export const ATTRIBUTES = {
   agent_id: ['gen_ai.agent.id'],
 }
 
+/** The session of OpenInference, which every span of a trace has. */
+const SESSION = 'session.id'
+
 /** The thread of a call. */
-export const THREAD = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.thread_id']
+export const THREAD = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.thread_id', SESSION]
 
 /** Marks a call as a turn of its thread; the id of a conversation implies it. */
 export const IS_TURN = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.is_turn']
+
+/**
+ * What a root span has, all of it, that is a turn of its thread: threads without a turn are not listed. Spans of browsers
+ * have a session too, but are no turns.
+ */
+export const IS_TURN_AS_ROOT = [SESSION, 'openinference.span.kind']

@@ -80,6 +80,12 @@ describe('POST /otel/v1/traces', () => {
       { 'wandb.thread_id': 't', 'wandb.is_turn': true },
       { thread_id: 't', turn_id: expect.stringMatching(/^\w{16}$/) },
     ],
+    [
+      "a turn of OpenInference's session, which is a root",
+      { 'session.id': 's', 'openinference.span.kind': 'CHAIN' },
+      { thread_id: 's', turn_id: expect.stringMatching(/^\w{16}$/) },
+    ],
+    ['a session of a browser', { 'session.id': 's' }, { thread_id: 's', turn_id: null }],
     ['a turn of nothing', { 'wandb.is_turn': true }, { thread_id: null, turn_id: null }],
     [
       'a name to show',
@@ -126,6 +132,12 @@ describe('POST /otel/v1/traces', () => {
 })
 
 describe('POST /calls/stream_query', () => {
+  it('200 with spans below the root in the session, which are no turns', async () => {
+    const attributes = { 'session.id': 's', 'openinference.span.kind': 'LLM' }
+    const call = await callOf(server, { attributes, parentSpanId: 'ab'.repeat(8) })
+    expect(call).toMatchObject({ thread_id: 's', turn_id: null })
+  })
+
   it('200 with spans by their content, and their threads', async () => {
     const project = server.newProject()
     const slow = spanOf({

@@ -14,7 +14,7 @@ import {
   valueAt,
   withLists,
 } from './attributes.ts'
-import { ATTRIBUTES, INPUTS, IS_TURN, OUTPUTS, THREAD, USAGE } from './conventions.ts'
+import { ATTRIBUTES, INPUTS, IS_TURN, IS_TURN_AS_ROOT, OUTPUTS, THREAD, USAGE } from './conventions.ts'
 import { messagesIn } from './messages.ts'
 import { otelSpan, type ShownEvent, shownEvent, timeOf } from './otel-span.ts'
 import type { Span } from './wire.ts'
@@ -44,18 +44,19 @@ export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
   const id = idOf('span', span.spanId, SPAN_ID)
   const trace_id = idOf('trace', span.traceId, TRACE_ID)
   const thread = textAt(tree, THREAD)
+  const parent_id = parentOf(span)
   const started_at = timeAt(tree, 'langfuse.startTime') ?? timeOf(span.startTimeUnixNano)
   const ended_at = timeAt(tree, 'langfuse.endTime') ?? timeOf(span.endTimeUnixNano)
   return {
     project_id,
     id,
     trace_id,
-    parent_id: /^0*$/.test(span.parentSpanId) ? null : idOf('parent span', span.parentSpanId, SPAN_ID),
+    parent_id,
     op_name: shortened(span.name, OP_NAME_CHARS_MAX),
     display_name: displayNameOf(tree),
     thread_id: thread,
     // Wire: a turn of a thread is the call whose id it has.
-    turn_id: thread !== undefined && firstAt(tree, IS_TURN) !== undefined ? id : undefined,
+    turn_id: thread !== undefined && isTurn(tree, parent_id) ? id : undefined,
     started_at,
     ended_at: notBefore(started_at, ended_at),
     exception: exceptionOf(span, events),
@@ -80,6 +81,15 @@ function idOf(what: string, id: string, pattern: RegExp): string {
   const lower = id.toLowerCase()
   if (!pattern.test(lower)) throw invalidRequest(`Invalid ${what} id: ${id.slice(0, 64)}`)
   return lower
+}
+
+function parentOf({ parentSpanId }: Span): string | null {
+  return /^0*$/.test(parentSpanId) ? null : idOf('parent span', parentSpanId, SPAN_ID)
+}
+
+function isTurn(tree: Tree, parentId: string | null): boolean {
+  if (firstAt(tree, IS_TURN) !== undefined) return true
+  return parentId === null && IS_TURN_AS_ROOT.every((key) => valueAt(tree, key) !== undefined)
 }
 
 /** A span sent before it has ended has no end yet, and clocks that are set back end spans before they start. */
