@@ -269,7 +269,7 @@ const OTLP: readonly WantedDifference[] = [
   },
   ...[
     ['exports in conflict', 'body.partial_success'],
-    ['reads', 'status'],
+    ['reads', 'body.call'],
   ].map(([title = '', place = '']) => ({
     at: [`span in conflict: ${title}`],
     place,
