@@ -276,7 +276,7 @@ const CONVENTIONS: {
     },
     inputs: { 'ai.toolCall.args': { city: 'Paris' } },
     output: { 'ai.toolCall.result': '"yes"' },
-    attributes: {},
+    attributes: { tool_name: 'sun' },
   },
   {
     name: 'OpenTelemetry, a retrieval',

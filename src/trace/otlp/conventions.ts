@@ -67,12 +67,14 @@ export const USAGE = {
     'ai.usage.totalTokens',
     'mlflow.chat.tokenUsage.total_tokens',
   ],
-  // All of these count cached tokens among those of the input, as prices do (`costs/usage-costs.ts`).
+  // All of these count cached tokens among those of the input, as prices do (`costs/usage-costs.ts`). The AI SDK does so since it
+  // has the details.
   cache_creation_input_tokens: [
     'gen_ai.usage.cache_creation.input_tokens',
     'llm.token_count.prompt_details.cache_write',
     'gen_ai.usage.cache_creation_input_tokens',
     'gen_ai.usage.input_tokens.cache_write',
+    'ai.usage.inputTokenDetails.cacheWriteTokens',
     'mlflow.chat.tokenUsage.cache_creation_input_tokens',
   ],
   cache_read_input_tokens: [
@@ -80,7 +82,7 @@ export const USAGE = {
     'llm.token_count.prompt_details.cache_read',
     'gen_ai.usage.cache_read_input_tokens',
     'gen_ai.usage.input_tokens.cached',
-    'ai.usage.cachedInputTokens',
+    'ai.usage.inputTokenDetails.cacheReadTokens',
     'mlflow.chat.tokenUsage.cache_read_input_tokens',
   ],
 }
@@ -97,7 +99,11 @@ export const ATTRIBUTES = {
   finish_reasons: ['gen_ai.response.finish_reasons'],
   agent_name: ['gen_ai.agent.name'],
   agent_id: ['gen_ai.agent.id'],
+  tool_name: ['ai.toolCall.name'],
 }
+
+/** What operation of the AI SDK a span is: a whole one, such as `ai.streamText`, or a request of it, `ai.streamText.doStream`. */
+export const AI_SDK_OPERATION = ['ai.operationId']
 
 /** The session of OpenInference, which every span of a trace has. */
 const SESSION = 'session.id'

@@ -14,7 +14,16 @@ import {
   valueAt,
   withLists,
 } from './attributes.ts'
-import { ATTRIBUTES, INPUTS, IS_TURN, IS_TURN_AS_ROOT, OUTPUTS, THREAD, USAGE } from './conventions.ts'
+import {
+  AI_SDK_OPERATION,
+  ATTRIBUTES,
+  INPUTS,
+  IS_TURN,
+  IS_TURN_AS_ROOT,
+  OUTPUTS,
+  THREAD,
+  USAGE,
+} from './conventions.ts'
 import { messagesIn } from './messages.ts'
 import { otelSpan, type ShownEvent, shownEvent, timeOf } from './otel-span.ts'
 import type { Span } from './wire.ts'
@@ -31,7 +40,7 @@ export interface ShownResource {
   dropped_attributes_count: number
 }
 
-/** Converts a span to a call. @throws 400 for invalid ids or times. */
+/** Converts a span to a call. @throws 400 for invalid ids or times, and names of attributes with too many dots or levels. */
 export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
   const tree = treeOf(span.attributes)
   const events = span.events.map(shownEvent)
@@ -139,8 +148,14 @@ function shownAttributes(
   return isTree(own) ? { ...found.attributes, ...own } : found.attributes
 }
 
+/** Wire: the span of a whole operation of the AI SDK repeats the tokens of the requests below it. */
+function repeatsUsage(tree: Tree): boolean {
+  return /^ai\.\w+$/.test(textAt(tree, AI_SDK_OPERATION) ?? '')
+}
+
 /** Wire: a missing total is the sum; a span that counts nothing has no usage. */
 function usageOf(tree: Tree): Record<string, number> {
+  if (repeatsUsage(tree)) return {}
   const usage: Record<string, number> = {}
   for (const [name, keys] of Object.entries(USAGE)) {
     const count = countAt(tree, keys)

@@ -41,9 +41,16 @@ const NAMES: [library: string, sent: Record<string, unknown>, usage: Counts][] =
       'ai.usage.inputTokens': 5,
       'ai.usage.outputTokens': 6,
       'ai.usage.totalTokens': 12,
-      'ai.usage.cachedInputTokens': 2,
+      'ai.usage.inputTokenDetails.cacheReadTokens': 2,
+      'ai.usage.inputTokenDetails.cacheWriteTokens': 1,
     },
-    { input_tokens: 5, output_tokens: 6, total_tokens: 12, cache_read_input_tokens: 2 },
+    {
+      input_tokens: 5,
+      output_tokens: 6,
+      total_tokens: 12,
+      cache_read_input_tokens: 2,
+      cache_creation_input_tokens: 1,
+    },
   ],
   ["embeddings of Vercel's AI SDK", { 'ai.usage.tokens': 7 }, { input_tokens: 7 }],
   [
@@ -60,5 +67,13 @@ describe('POST /otel/v1/traces', () => {
   it.each(NAMES)('200 with the tokens of %s', async (_library, sent, usage) => {
     const { summary } = await callOf(server, { attributes: sent })
     expect(summary['usage']).toEqual({ usage })
+  })
+
+  it("200 with the tokens of a request of Vercel's AI SDK, and without those that the whole operation repeats", async () => {
+    const usage = { 'ai.usage.inputTokens': 5, 'ai.usage.promptTokens': 5, 'ai.usage.outputTokens': 6 }
+    const usageOf = async (operation: string) =>
+      (await callOf(server, { attributes: { ...usage, 'ai.operationId': operation } })).summary['usage']
+    expect(await usageOf('ai.streamText.doStream')).toMatchObject({ usage: { output_tokens: 6 } })
+    expect(await usageOf('ai.streamText')).toBeUndefined()
   })
 })
