@@ -24,6 +24,9 @@ export function nowIso(): string {
 let originMs = performance.timeOrigin
 let lastMicros = 0
 
+/** After every time that is stored. */
+export const LATER = '2100-01-01T00:00:00Z'
+
 /** The wall-clock time in `ms` milliseconds, which may be negative, as ISO 8601 in UTC with microseconds. */
 export function isoIn(ms: number): string {
   return isoOfMicros(Math.round((Date.now() + ms) * 1000))

@@ -18,6 +18,11 @@ export interface Mutations {
    * finishes it even when the wait for it is aborted.
    */
   run(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal): Promise<void>
+  /**
+   * Marks rows as deleted for which a condition holds, which takes less time than to rewrite their parts; resolves when all are
+   * marked. {@link applyDeletions} removes them.
+   */
+  markDeleted(table: string, where: string, params: Query['params'], signal: AbortSignal): Promise<void>
   /** Rewrites a table where rows that `DELETE FROM` has only marked have been there since before a time. */
   applyDeletions(table: string, before: string, signal: AbortSignal): Promise<void>
   /** Resolves once no files are on the disk of parts that were replaced before the call. */
@@ -38,15 +43,20 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     return found?.open ?? 0
   }
 
-  function change(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal) {
+  /** Makes a statement that only begins a change, so that writes wait for none, and waits until the change is finished. */
+  function change(table: string, statement: Query, signal: AbortSignal): Promise<void> {
     return inTurn(async () => {
       signal.throwIfAborted()
       // Changes are made in order: behind one that fails, each attempt would only add another.
       await openChanges(table)
-      const sql = `ALTER TABLE ${table} ${commands.join(', ')} SETTINGS mutations_sync = 0`
-      await traces.command({ sql, params })
+      await traces.command(statement)
       while ((await openChanges(table)) > 0) await delay(POLL_MS, undefined, { signal })
     })
+  }
+
+  function alter(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal) {
+    const sql = `ALTER TABLE ${table} ${commands.join(', ')} SETTINGS mutations_sync = 0`
+    return change(table, { sql, params }, signal)
   }
 
   let look: Promise<number> | undefined
@@ -64,12 +74,17 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
   }
 
   return {
-    run: change,
+    run: alter,
+
+    markDeleted(table, where, params, signal) {
+      const sql = `DELETE FROM ${table} WHERE ${where} SETTINGS lightweight_deletes_sync = 0`
+      return change(table, { sql, params }, signal)
+    },
 
     async applyDeletions(table, before, signal) {
       const marked = await firstOf(traces.query<{ count: number }>(countMarked(table, before)))
       if (marked === undefined || marked.count === 0) return
-      await change(table, ['APPLY DELETED MASK'], {}, signal)
+      await alter(table, ['APPLY DELETED MASK'], {}, signal)
     },
 
     async untilGone(signal) {

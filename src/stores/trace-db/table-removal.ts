@@ -1,4 +1,5 @@
 import type { Limit, Removal, RetainedKind } from '../../removal.ts'
+import { LATER } from '../../time.ts'
 import type { Mutations } from './mutations.ts'
 import { firstOf, type Query, type TraceDb } from './port.ts'
 
@@ -92,6 +93,3 @@ export function createTableRemoval(
     purge: (before, signal) => mutations.applyDeletions(table, before, signal),
   }
 }
-
-/** After every time that a part or a row has. */
-export const LATER = '2100-01-01T00:00:00Z'

@@ -24,10 +24,5 @@ export function selectRowsOfNone(deleted: SentTables): Query {
   }
 }
 
-/** Marks rows as deleted, which takes a moment: to rewrite the table for each list of them would take long. */
-export function deleteRows({ project, before }: SentTables, digests: readonly string[]): Query {
-  return {
-    sql: `DELETE FROM table_rows WHERE project_id = {project:String} AND ${SENT_BEFORE} AND digest IN {digests:Array(String)}`,
-    params: { project, before, digests },
-  }
-}
+/** Rows of a project that were sent before a time, by their digests. */
+export const ROWS_TO_DELETE = `project_id = {project:String} AND ${SENT_BEFORE} AND digest IN {digests:Array(String)}`

@@ -2,8 +2,9 @@ import type { Removal } from '../../removal.ts'
 import { changeByKeys, type Key } from '../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
-import { createTableRemoval, LATER } from '../../stores/trace-db/table-removal.ts'
-import { DELETE_TABLES, deleteRows, type SentTables, selectRowsOfNone } from './removal-queries.ts'
+import { createTableRemoval } from '../../stores/trace-db/table-removal.ts'
+import { LATER } from '../../time.ts'
+import { DELETE_TABLES, ROWS_TO_DELETE, type SentTables, selectRowsOfNone } from './removal-queries.ts'
 
 /** Removes tables with those of their rows that no other table has. */
 export interface TablesRemoval {
@@ -20,14 +21,12 @@ export function createTablesRemoval(deps: { traces: TraceDb; mutations: Mutation
   const { traces, mutations } = deps
 
   async function removeRows(tables: SentTables, signal: AbortSignal): Promise<void> {
-    const marked = (rows: readonly Key<'digest'>[]) =>
-      traces.command(
-        deleteRows(
-          tables,
-          rows.map(({ digest }) => digest),
-        ),
-      )
-    await changeByKeys(traces, selectRowsOfNone(tables), marked, signal)
+    const { project, before } = tables
+    const mark = (rows: readonly Key<'digest'>[]): Promise<void> => {
+      const digests = rows.map(({ digest }) => digest)
+      return mutations.markDeleted('table_rows', ROWS_TO_DELETE, { project, before, digests }, signal)
+    }
+    await changeByKeys(traces, selectRowsOfNone(tables), mark, signal)
     await mutations.applyDeletions('table_rows', LATER, signal)
   }
 
