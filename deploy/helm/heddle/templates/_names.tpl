@@ -27,13 +27,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* Where links lead that sign users in; empty where only the servers' own names are known. */}}
+{{/* Where links lead that sign users in; where empty, to the address by which each was asked for. */}}
 {{- define "heddle.publicUrl" -}}
 {{- if .Values.publicUrl -}}
 {{- .Values.publicUrl -}}
-{{- else if .Values.ingress.enabled -}}
-{{- printf "%s://%s" (ternary "https" "http" (not (empty .Values.ingress.tls))) (first .Values.ingress.hosts) -}}
-{{- else if empty .Values.hosts -}}
+{{- else if and .Values.ingress.enabled .Values.ingress.tls -}}
+{{- printf "https://%s" (first .Values.ingress.hosts) -}}
+{{- else if and (not .Values.ingress.enabled) (empty .Values.hosts) -}}
 http://localhost:6060
 {{- end -}}
 {{- end -}}
