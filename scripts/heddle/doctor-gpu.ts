@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { readConfig } from '../../src/config.ts'
@@ -45,7 +45,7 @@ export function addDoctorGpu(doctor: Command): void {
     )
     .option(
       '--model <folder>',
-      'a folder with config.json, as HEDDLE_BASE_MODEL names it: a relative one is below that of Heddle (default: $HEDDLE_BASE_MODEL)',
+      'a folder with config.json, or a model as HEDDLE_BASE_MODEL names it (default: $HEDDLE_BASE_MODEL)',
     )
     .addOption(
       new Option('--gpu-gb <number>', 'memory of each GPU in GB').argParser(positive).default(GPU_GB),
@@ -66,7 +66,7 @@ export function addDoctorGpu(doctor: Command): void {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      examples('heddle doctor gpu', 'heddle doctor gpu --model /srv/my-model --gpu-gb 48 --quantization nf4'),
+      examples('heddle doctor gpu', 'heddle doctor gpu --model ./my-model --gpu-gb 48 --quantization nf4'),
     )
     .action(async (_: unknown, command: Command) => {
       // --json is an option of the command above as well, which would take it.
@@ -81,7 +81,9 @@ export function addDoctorGpu(doctor: Command): void {
 async function fitOf({ model, gpuGb, gpus, rank, quantization }: Options): Promise<Fit> {
   const { baseModelFolder } = await import('../../src/stores/compute/base-model-location.ts')
   const { engine } = readConfig()
-  const config = join(baseModelFolder(model ?? engine.baseModel), 'config.json')
+  const isFolder = model !== undefined && existsSync(join(model, 'config.json'))
+  const folder = isFolder ? resolve(model) : baseModelFolder(model ?? engine.baseModel)
+  const config = join(folder, 'config.json')
   if (!existsSync(config)) throw new Error(`There is no ${config}: name a folder with --model`)
   const numbers = ['--rank', String(rank), '--gpu-gb', String(gpuGb), '--gpus', String(gpus)]
   const how = ['--config', config, '--quantization', quantization ?? engine.baseQuantization]
