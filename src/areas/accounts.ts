@@ -145,7 +145,10 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           ...sessionsRoutes(sessions, me),
           ...auditRoutes(audit),
           ...graphqlRoutes(
-            createGraphql([accountsModule({ projects, identity }), ...graphqlParts], authorize),
+            createGraphql(
+              [accountsModule({ projects, identity, publicAddress: deps.publicAddress }), ...graphqlParts],
+              authorize,
+            ),
           ),
         ],
       }

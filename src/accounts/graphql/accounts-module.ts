@@ -1,5 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import { type CallContext, type Caller, originOf } from '../../http/caller.ts'
+import type { PublicAddress } from '../../public-address.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Projects } from '../projects.ts'
 import { ACCOUNT_TYPES } from './accounts-types.ts'
@@ -13,9 +14,11 @@ import { type EntityNode, entityNode, type ProjectNode, projectNode } from './pr
 export function accountsModule({
   projects,
   identity,
+  publicAddress,
 }: {
   projects: Projects
   identity: Identity
+  publicAddress: PublicAddress
 }): GraphqlModule {
   async function project({ name, entityName }: ProjectArguments, { caller }: CallContext) {
     const wanted = { entity: entityName ?? caller.defaultEntity, name: name ?? '' }
@@ -43,7 +46,7 @@ export function accountsModule({
         /** Wire: features name what newer servers can do; without any, clients use what all servers can. */
         serverInfo: (_: unknown, _args: unknown, context: CallContext) => ({
           features: [],
-          frontendHost: originOf(context),
+          frontendHost: publicAddress(originOf(context)),
         }),
         async models(_: unknown, args: PageArguments & { entityName?: string | null }, context: CallContext) {
           const entity = args.entityName ?? context.caller.defaultEntity

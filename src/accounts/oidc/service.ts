@@ -12,7 +12,7 @@ import { identityText } from '../identity/provider-identity.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
 import type { Sessions } from '../sessions/service.ts'
-import type { UserRow } from '../user-queries.ts'
+import { findUser, type UserRow } from '../user-queries.ts'
 import { ATTEMPT_MS, attemptCookie, attemptIn } from './attempt.ts'
 import { applyGroups } from './group-roles.ts'
 import { type Person, personIn } from './person.ts'
@@ -100,7 +100,8 @@ function createOidcWith(deps: OidcDeps, settings: SingleSignOn): Oidc {
       return await control.transaction().execute(async (tx) => {
         const user = await userOf(tx, person, { ...deps, signUp, grantedTeams })
         await applyGroups(tx, user, person.grants, deps)
-        return user
+        // Groups may have changed what it may do.
+        return (await findUser(tx, user.id)) ?? user
       })
     } catch (error) {
       if (error instanceof SignInError) await recordRefusal(person, error)
