@@ -2,13 +2,13 @@ import { tooLarge } from '../../errors.ts'
 import { inTurns } from '../../in-turns.ts'
 import type { ModelUsage } from './wire.ts'
 
-/** What one call used of one model, counted for a whole reply: about 350 characters of JSON each, beside its names. */
+/** What one call used of one model, of all calls that are added up: about 350 characters of JSON each, and as many bytes in memory. */
 const USAGES_MAX = 250_000
 
-/** Characters of the names of models in one reply: calls name models in any length, and so does every call above them. */
+/** Characters of the names of these models: calls name models in any length, and so does every call above them. */
 const NAME_CHARS_MAX = 64 * 1024 * 1024
 
-/** Adds up the usages of a reply; what it returns throws 413 once they no longer fit. */
+/** Counts the usages that are added up; what it returns throws 413 once they are too many. */
 export function createUsageBudget(): (model: string) => void {
   let [usages, chars] = [0, 0]
   return (model) => {
@@ -16,8 +16,8 @@ export function createUsageBudget(): (model: string) => void {
     chars += model.length
     if (usages > USAGES_MAX || chars > NAME_CHARS_MAX)
       throw tooLarge(
-        `These calls, each with those below it, used too many models: a reply has room for ${USAGES_MAX} pairs of a call ` +
-          `and a model, and ${NAME_CHARS_MAX} characters of their names. Ask for fewer calls`,
+        `These calls and those below them used too many models: ${USAGES_MAX} pairs of a call and a model are added up ` +
+          `at once, with ${NAME_CHARS_MAX} characters of names. Ask for fewer calls, or for calls with less below them`,
       )
   }
 }

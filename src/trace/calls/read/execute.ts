@@ -13,8 +13,11 @@ import * as queries from './queries.ts'
 import type { TableSize } from './table-size.ts'
 import { createWindowBounds } from './window-bounds.ts'
 
-/** Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. */
-const LONG_LISTS_MAX = 32
+/**
+ * Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. One entity
+ * may read 32 while no other does (`src/shared-places.ts`).
+ */
+const LONG_LISTS_MAX = 40
 
 /** Memory limit of the query for a page; a page that exceeds it is read in batches. */
 const PAGE_BYTES_MAX = 256 * 1024 * 1024

@@ -60,7 +60,8 @@ describe('POST /calls/stream_query for long lists by start time', () => {
 
 describe('long lists of which no more is read', () => {
   it('503 for further ones of their entity, none for those of others, and again once some have ended', async () => {
-    const [project, other] = ['stalled/lists', 'others/lists']
+    const [stalled, others] = [newId(), newId()]
+    const [project, other] = [`${stalled}/lists`, `${others}/lists`]
     for (const owner of [project, other]) await writeCalls(server, owner, [finishedCall()])
     const reader = readerOf(server.stores.traces)
     const begun: AsyncGenerator<Uint8Array>[] = []
@@ -69,12 +70,12 @@ describe('long lists of which no more is read', () => {
       await lines.next()
       begun.push(lines)
     }
-    const refused = await Array.fromAsync({ length: 40 }, () => begin(project)).catch(
+    const refused = await Array.fromAsync({ length: 50 }, () => begin(project)).catch(
       (error: unknown) => error,
     )
     expect(refused).toMatchObject({
       status: 503,
-      message: expect.stringContaining(`${begun.length} of them of stalled`),
+      message: expect.stringContaining(`${begun.length} of them of ${stalled}`),
     })
     await begin(other)
     await Promise.all(begun.slice(0, 2).map((lines) => lines.return(undefined)))
