@@ -209,11 +209,6 @@ def test_text_that_is_no_token_becomes_the_end(tokenizer: Any) -> None:
     assert look_up("", tokenizer) == tokenizer.eos_token_id
 
 
-def test_an_id_outside_the_vocabulary_is_refused(tokenizer: Any) -> None:
-    with pytest.raises(InputProblem, match="token id 99999 is not in the vocabulary"):
-        tokenize([user("hi"), choice([99999])], None, tokenizer)
-
-
 @pytest.mark.parametrize("logprob", [None, -math.inf])
 def test_missing_logprob_is_unknown(tokenizer: Any, logprob: float | None) -> None:
     sequence = tokenize([user("hi"), choice([5, 6], logprob)], None, tokenizer)

@@ -1,5 +1,6 @@
 """Trajectory groups to advantages and weights."""
 
+import copy
 import json
 import math
 from typing import Any
@@ -11,6 +12,8 @@ from engine.trainer import data
 from engine.trainer.chat import Sequence
 from engine.trainer.data import balance_and_rescale, group_advantages
 from engine.trainer.errors import InputProblem
+
+NUM_EMBEDDINGS = 1600  # of a model that has more than its tokenizer has tokens
 
 
 def test_advantages() -> None:
@@ -47,7 +50,9 @@ def test_advantages_are_balanced_and_rescaled_over_the_job(balance: float, expec
 def dataset_of(groups: list[Json], tokenizer: Any, limit: int = 2048, **config: Any) -> data.Dataset:
     dataset = data.Dataset()
     for one in groups:
-        data.add_group(dataset, json.dumps(one).encode(), tokenizer, rl_config(**config), limit)
+        line = json.dumps(one).encode()
+        sizes = {"num_positions": limit, "num_embeddings": NUM_EMBEDDINGS}
+        data.add_group(dataset, line, tokenizer, rl_config(**config), **sizes)
     return dataset
 
 
@@ -83,6 +88,29 @@ def test_what_groups_count(tokenizer: Any) -> None:
     assert metrics["num_sequences_too_long"] == 1
     assert metrics["reward"] == pytest.approx(6 / 9)
     assert metrics["reward_std_dev"] == pytest.approx(1.5 / 5)
+
+
+def test_ids_that_the_tokenizer_does_not_have_are_trained_on_where_the_model_has_them(tokenizer: Any) -> None:
+    """vLLM samples among all rows of the embedding. What is beyond them is left out, and not the whole job."""
+    beyond_tokenizer, last = len(tokenizer), NUM_EMBEDDINGS - 1
+    context = {**choice([5]), "prompt_token_ids": [6, NUM_EMBEDDINGS]}
+    kept = [[beyond_tokenizer, 5], [last], [6]]
+    left_out = [[5, NUM_EMBEDDINGS], [2**32], [2**64], [-1]]
+    turns = [*(choice(ids) for ids in [*kept, *left_out]), context]
+    one = group([trajectory([user("a"), turn], float(index == 0)) for index, turn in enumerate(turns)])
+    dataset = dataset_of([one, group([trajectory([user("a"), context], r) for r in (0.0, 1.0)])], tokenizer)
+    (sequences,) = dataset.sequences_by_group
+    sampled = [[token for token, flag in zip(one.tokens, one.sampled, strict=True) if flag] for one in sequences]
+    assert sampled == kept
+    assert dataset.metrics()["num_sequences_with_unknown_tokens"] == len(left_out) + 3
+    assert dataset.metrics()["num_groups_trainable"] == 1
+
+
+def test_ids_that_the_tokenizer_does_not_have_say_nothing_of_thoughts(tokenizer: Any) -> None:
+    thinking = copy.deepcopy(tokenizer)
+    thinking.chat_template += "{% if enable_thinking is defined %}off{% endif %}"
+    one = group([trajectory([user("a"), choice([len(tokenizer), 2**40, 5])], r) for r in (0.0, 1.0)])
+    assert dataset_of([one], thinking).metrics()["num_sequences_with_unknown_tokens"] == 2
 
 
 @pytest.mark.parametrize("option", ["scale_rewards", "normalize_advantages"])

@@ -95,6 +95,15 @@ def test_nothing_to_train_on(worker: Worker, step_0: Path, tokenizer: Any, tmp_p
     assert files(tmp_path / "step-1") == files(step_0)
 
 
+def test_ids_beyond_the_model_are_left_out(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+    beyond = group([trajectory([user("x"), choice([99999])], reward) for reward in (0.0, 1.0)])
+    groups = write_lines(tmp_path / "groups", [*sums(tokenizer, 1), beyond])
+    messages = worker.run_job("j1", step_0, tmp_path / "step-1", groups)
+    assert steps(messages)[0]["num_trajectories"] == 4
+    assert messages[-1]["metrics"]["num_sequences_with_unknown_tokens"] == 2
+    assert messages[-1]["metrics"]["num_groups_trainable"] == 1
+
+
 def test_tokens_without_logprobs_are_counted(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 2, logprob=None))
     (metrics,) = steps(worker.run_job("j1", step_0, tmp_path / "step-1", groups))
@@ -108,7 +117,10 @@ def test_tokens_without_logprobs_are_counted(worker: Worker, step_0: Path, token
     ("line", "cause"),
     [
         ("{not json\n", "line 2 of the trajectory groups"),
-        (json.dumps(group([trajectory([user("x"), choice([99999])], r) for r in (0.0, 1.0)])), "99999"),
+        (
+            json.dumps(group([trajectory([user("x"), {**choice([5]), "prompt_token_ids": 5}], r) for r in (0.0, 1.0)])),
+            "prompt_token_ids",
+        ),
         (json.dumps({"trajectories": [{"reward": 1.0}, {"reward": 0.0}]}), "messages_and_choices"),
         (json.dumps(group([trajectory([user("x"), choice([5])], r) for r in (0.0, math.inf)])), "not a finite number"),
     ],

@@ -27,6 +27,7 @@ class Dataset:
     sequences_by_group: list[list[Sequence]] = field(default_factory=list[list[Sequence]])
     group_rewards: list[list[float]] = field(default_factory=list[list[float]])
     num_sequences_too_long: int = 0
+    num_sequences_with_unknown_tokens: int = 0
 
     def metrics(self) -> dict[str, float]:
         """`reward_std_dev` is the mean over the groups of the deviation inside each."""
@@ -37,6 +38,7 @@ class Dataset:
             "num_groups_submitted": float(len(self.group_rewards)),
             "num_groups_trainable": float(len(self.sequences_by_group)),
             "num_sequences_too_long": float(self.num_sequences_too_long),
+            "num_sequences_with_unknown_tokens": float(self.num_sequences_with_unknown_tokens),
         }
 
 
@@ -70,8 +72,17 @@ def balance_and_rescale(sequences: list[Sequence], balance: float) -> None:
         sequence.advantage *= num_tokens / total if total else 0.0
 
 
-def add_group(dataset: Dataset, line: bytes, tokenizer: PreTrainedTokenizerBase, config: RlConfig, limit: int) -> None:
-    """Tokenise the trajectories that carry an advantage. Sequences of more than `limit` tokens are left out."""
+def add_group(
+    dataset: Dataset,
+    line: bytes,
+    tokenizer: PreTrainedTokenizerBase,
+    config: RlConfig,
+    *,
+    num_positions: int,
+    num_embeddings: int,
+) -> None:
+    """Tokenise the trajectories that carry an advantage. Sequences of more than `num_positions` tokens, or with ids of
+    which the model has no embedding, are left out."""
     number = len(dataset.group_rewards)
     try:
         group: Json = json.loads(line)
@@ -94,8 +105,10 @@ def add_group(dataset: Dataset, line: bytes, tokenizer: PreTrainedTokenizerBase,
                 sequence.trajectory = (number, index)
                 sequence.advantage = advantage
                 sequence.weight = 1 / (num_sampled + 1e-6)
-            kept = [sequence for sequence in sequences if len(sequence) <= limit]
-            dataset.num_sequences_too_long += len(sequences) - len(kept)
+            known = [one for one in sequences if min(one.tokens) >= 0 and max(one.tokens) < num_embeddings]
+            kept = [sequence for sequence in known if len(sequence) <= num_positions]
+            dataset.num_sequences_with_unknown_tokens += len(sequences) - len(known)
+            dataset.num_sequences_too_long += len(known) - len(kept)
             group_sequences += kept
     if group_sequences:
         dataset.sequences_by_group.append(group_sequences)

@@ -63,6 +63,11 @@ class BaseModel:
     def num_positions(self) -> int:
         return int(text_config(self.model).max_position_embeddings)
 
+    @property
+    def num_embeddings(self) -> int:
+        """Ids that the model takes and that vLLM samples. Many models have more than their tokenizer has tokens."""
+        return len(cast(Any, self.model).get_input_embeddings().weight)
+
     def keep(self, num_tokens: int) -> Keep:
         """What layers keep of a batch of so many tokens for its backward pass."""
         return "inputs" if num_tokens >= self.checkpoint_from else "all"

@@ -62,7 +62,14 @@ def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:
     # One line in memory at a time: a job may hold hundreds of megabytes of logprobs.
     with path.open("rb") as lines:
         for line in report.each("tokenizing", lines, num_groups):
-            data.add_group(dataset, line, base.tokenizer, job.config, base.num_positions)
+            data.add_group(
+                dataset,
+                line,
+                base.tokenizer,
+                job.config,
+                num_positions=base.num_positions,
+                num_embeddings=base.num_embeddings,
+            )
     return dataset
 
 

@@ -79,7 +79,7 @@ def trained_turns(
         with at(f"[{place.number}]"):
             element = place.element
             require_text(place.before)
-            prompt = prompt_ids(element, tokenizer)
+            prompt = prompt_ids(element)
             ids, logprobs = sampled_ids(element, tokenizer)
             is_rebuilt = not prompt or not ids
             if is_rebuilt and element.get("text_completion"):
@@ -252,12 +252,13 @@ def options_of(place: Place, tokenizer: PreTrainedTokenizerBase, ids: list[int])
         return {**(cast(Json, given) if isinstance(given, dict) else {}), **own}
     if not ids or "enable_thinking" not in str(cast(Any, tokenizer).chat_template):
         return {}
-    text = cast(str, tokenizer.decode(ids))
+    # Other ids have no text, and a tokenizer may refuse them.
+    text = cast(str, tokenizer.decode([token for token in ids if 0 <= token < len(tokenizer)]))
     thought = any(mark in text for mark in THOUGHTS) or reasoning_of(place.message) is not None
     return {} if thought else {"enable_thinking": False}
 
 
-def prompt_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+def prompt_ids(element: Json) -> list[int]:
     """The prompt of the policy, empty where not known. Clients that assemble streamed replies keep no unknown members
     of a choice, only those of its first token."""
     if not is_choice(element):
@@ -269,10 +270,7 @@ def prompt_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> list[int]:
         return []
     if not isinstance(given, list) or any(type(token) is not int for token in cast(list[object], given)):
         raise ValueError("prompt_token_ids is no list of integers")
-    ids = cast(list[int], given)
-    if unknown := [token for token in ids if not 0 <= token < len(tokenizer)]:
-        raise ValueError(f"prompt token id {unknown[0]} is not in the vocabulary of {len(tokenizer)} tokens")
-    return ids
+    return cast(list[int], given)
 
 
 def index_of(element: Json) -> int:
