@@ -1,5 +1,6 @@
 """The trainer's log-probabilities are the model's own, whatever the architecture, or it is refused by name."""
 
+import json
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -8,7 +9,8 @@ from typing import Any, cast
 import pytest
 import torch
 from peft import PeftModel
-from tiny_models import ARCHITECTURES, as_base, tiny_model
+from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType]
+from tiny_models import ARCHITECTURES, SIZES, as_base, tiny_model
 from transformers import PreTrainedModel
 
 from engine.contract import LoraSpec
@@ -131,7 +133,9 @@ def test_sft_has_the_models_own_head(name: str, tmp_path: Path, monkeypatch: pyt
     assert loss == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["gemma2", "gemma3", "cohere2", "phi3_window", "mistral_window", "olmo3", "gpt_oss"])
+@pytest.mark.parametrize(
+    "name", ["gemma2", "gemma3", "gemma3_that_sees", "cohere2", "phi3_window", "mistral_window", "olmo3", "gpt_oss"]
+)
 def test_windows_share_no_prefixes(name: str) -> None:
     assert not architecture.shares_prefixes(tiny_model(name))
 
@@ -159,6 +163,27 @@ def test_targets_that_an_architecture_does_not_have(name: str, missing: str, ins
         f"lora.target_modules of their own, such as {instead}"
     )
     assert not (tmp_path / "none").exists()
+
+
+def test_a_model_that_sees_images_has_its_adapter_in_the_language_model_alone(tmp_path: Path) -> None:
+    """vLLM has no LoRA for the rest, and does not load an adapter that has some there."""
+    base = as_base(tiny_model("gemma3_that_sees"))
+    weights = load_file(adapter_of(base, DENSE, tmp_path / "zero") / "adapter_model.safetensors")
+    layers = {name.removeprefix("base_model.model.").partition(".lora_")[0] for name in weights}
+    assert len(layers) == len(DENSE) * SIZES["num_hidden_layers"]
+    assert all(name.startswith("model.language_model.layers.") for name in layers)
+    described = json.loads((tmp_path / "zero" / "adapter_config.json").read_text())
+    assert described["target_modules"] == sorted(layers)
+    with adapter(base, tmp_path / "zero") as model:
+        assert len(trainable(model)) == len(weights)
+    with pytest.raises(InputProblem, match="no linear layers fc1, out_proj"):
+        adapter_of(base, ["fc1", "out_proj", "q_proj"], tmp_path / "none")
+
+
+def test_an_adapter_names_its_targets_as_they_were_given(tmp_path: Path) -> None:
+    made = adapter_of(as_base(tiny_model("llama")), ["v_proj", "self_attn.q_proj", "lm_head"], tmp_path / "zero")
+    described = json.loads((made / "adapter_config.json").read_text())
+    assert described["target_modules"] == ["lm_head", "self_attn.q_proj", "v_proj"]
 
 
 def test_an_architecture_that_is_not_reproduced_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,15 @@ GATED_DELTA = {
     "linear_key_head_dim": 8,
     "linear_value_head_dim": 8,
 }
+# Its layers have some of the names that those of the language model have.
+VISION = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "image_size": 28,
+    "patch_size": 14,
+}
 # With what each has beyond Llama: soft caps, factors, windows, experts.
 CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("LlamaConfig", {}),
@@ -43,6 +52,7 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "gemma": ("GemmaConfig", {}),
     "gemma2": ("Gemma2Config", WINDOW),
     "gemma3": ("Gemma3TextConfig", WINDOW),
+    "gemma3_that_sees": ("Gemma3Config", {"text_config": SIZES | WINDOW, "vision_config": VISION}),
     "granite": (
         "GraniteConfig",
         {"logits_scaling": 8.0, "embedding_multiplier": 12.0, "residual_multiplier": 0.2},
@@ -66,7 +76,7 @@ ARCHITECTURES = list(CONFIGS)
 def tiny_model(name: str) -> PreTrainedModel:
     torch.manual_seed(0)
     kind, more = CONFIGS[name]
-    config = getattr(transformers, kind)(**SIZES, **more)
+    config = getattr(transformers, kind)(**more if "text_config" in more else SIZES | more)
     model = cast(Any, AutoModelForCausalLM).from_config(config, dtype=torch.float32)
     return model.eval()
 

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from engine.problem import one_line
@@ -133,11 +133,13 @@ def largest_gap(logits_BTV: Tensor, expected_BTV: Tensor) -> float:
     return (logits_BTV.float().log_softmax(-1) - expected_BTV.float().log_softmax(-1)).abs().max().item()
 
 
-def require_targets(model: PreTrainedModel, targets: list[str]) -> None:
-    """Every target must be a linear layer of the model: PEFT leaves out those that it does not find, and rewrites those
-    of a mixture of experts to parameters that vLLM does not load."""
-    named = cast(list[tuple[str, object]], [*model.named_modules()])
-    linear = [name for name, layer in named if isinstance(layer, torch.nn.Linear)]
+def targets_for_text(model: PreTrainedModel, targets: list[str]) -> list[str]:
+    """`targets` as PEFT must get them: a model that sees images may have layers of the same names in its other parts,
+    for which vLLM has no LoRA. Then the layers of the language model by their full names, else as they are.
+
+    Every target must be a linear layer of the language model: PEFT leaves out those that it does not find, and rewrites
+    those of a mixture of experts to parameters that vLLM does not load."""
+    linear = linear_layers_for_text(model)
     missing = sorted(target for target in targets if not any(is_at(name, target) for name in linear))
     found = sorted({name.rsplit(".", 1)[-1] for name in linear} - {"lm_head"})
     if missing:
@@ -146,6 +148,19 @@ def require_targets(model: PreTrainedModel, targets: list[str]) -> None:
             f"models of the architecture {type(model).__name__} have no linear layers {', '.join(missing)}: register "
             f"the model with lora.target_modules of their own, such as {', '.join(found)}",
         )
+    wanted = {name for name in linear_layers(model) if any(is_at(name, target) for target in targets)}
+    return sorted(targets if wanted <= {*linear} else wanted & {*linear})
+
+
+def linear_layers(model: nn.Module) -> list[str]:
+    named = cast(list[tuple[str, object]], [*model.named_modules()])
+    return [name for name, layer in named if isinstance(layer, nn.Linear)]
+
+
+def linear_layers_for_text(model: PreTrainedModel) -> list[str]:
+    """Those of the language model with its head, which in models that see images is a part of the whole."""
+    of_text = {*cast(Any, model).get_decoder().modules(), cast(Any, model).get_output_embeddings()}
+    return [name for name in linear_layers(model) if model.get_submodule(name) in of_text]
 
 
 def is_at(name: str, target: str) -> bool:

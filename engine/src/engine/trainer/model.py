@@ -27,7 +27,7 @@ from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from engine.contract import LoraSpec
 from engine.problem import one_line
 from engine.trainer import four_bits, low_rank
-from engine.trainer.architecture import body_of, check, load_model, require_targets, shares_prefixes, text_config
+from engine.trainer.architecture import body_of, check, load_model, shares_prefixes, targets_for_text, text_config
 from engine.trainer.checkpointing import Checkpointing, batch_tokens, checkpoint_from
 from engine.trainer.errors import Problem, is_out_of_memory
 from engine.trainer.four_bits import Quantization
@@ -154,9 +154,9 @@ def loaded(
 
 def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
     """A fresh adapter that changes nothing yet: A random, B zero. The same seed gives the same bytes."""
-    require_targets(base.model, spec.target_modules)
+    targets = targets_for_text(base.model, spec.target_modules)
     config = LoraConfig(
-        r=spec.rank, lora_alpha=spec.alpha, target_modules=spec.target_modules, task_type="CAUSAL_LM", lora_dropout=0.0
+        r=spec.rank, lora_alpha=spec.alpha, target_modules=targets, task_type="CAUSAL_LM", lora_dropout=0.0
     )
     # Written by hand: PEFT would add its version, the path of the base model, and list the modules in random order.
     described = {
@@ -167,7 +167,7 @@ def create_adapter(base: BaseModel, spec: LoraSpec, directory: Path) -> None:
         "lora_alpha": spec.alpha,
         "lora_dropout": 0.0,
         "bias": "none",
-        "target_modules": sorted(spec.target_modules),
+        "target_modules": targets,
     }
     torch.manual_seed(spec.seed)
     with injected(base.model, config) as model, written_aside(directory) as aside:
