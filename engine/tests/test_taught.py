@@ -21,20 +21,22 @@ LESSONS: dict[str, list[Json]] = {
     "thoughts": [user("a"), answer(THOUGHT), user("b"), answer(THOUGHT.replace("Blue", "Red"))],
     "reasoning": [user("a"), answer("Blue.", reasoning="why"), user("b"), answer("Red.", reasoning="so")],
     "calls": [user("a"), answer(None, call("add", '{"b": 1.5}')), result("3"), answer("Blue.")],
+    "calls that the text speaks of": [user("a"), answer("Let me add.", call("add", '{"b": 1.5}')), result("3")],
     "a begun thought": [user("a"), answer("why\n</think>\n\nBlue.")],
 }
+NO_CALLS = (
+    *"deepseek-r1-distill devstral gemma-like granite-3.3 mistral-7b-v0.3 mistral-small-3 mixtral-8x7b olmo-2".split(),
+    *"phi-3 phi-3.5 phi-4 phi-4-mini phi-4-reasoning smollm2".split(),
+)
+CALLS = ("calls", "calls that the text speaks of")
 # What is refused, by which words. Roles that must alternate, no tool messages, no calls in the template's text.
 STRICT = "chat template does not take it"
 SILENT = "does not print this turn's call of 'add'"
 JOINED = "another shape than a chat completion's messages"  # vLLM refuses the prompt with the same error
 REFUSED = {
-    ("gemma-like", "calls"): SILENT,
     ("mistral-7b-v0.3", "several turns"): STRICT,
-    ("deepseek-v3.1", "calls"): JOINED,
-    ("gpt-oss", "calls"): JOINED,
-    **{(name, "calls"): SILENT for name in "deepseek-r1-distill granite-3.3 olmo-2 smollm2".split()},
-    **{(name, "calls"): SILENT for name in "phi-3 phi-3.5 phi-4 phi-4-mini phi-4-reasoning".split()},
-    **{(name, "calls"): SILENT for name in "devstral mistral-7b-v0.3 mistral-small-3 mixtral-8x7b".split()},
+    **{(name, lesson): JOINED for name in "deepseek-v3.1 gpt-oss".split() for lesson in CALLS},
+    **{(name, lesson): SILENT for name in NO_CALLS for lesson in CALLS},
 }
 # They print a thought that is a member of the message.
 WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3.5 qwen3.5-nothink qwen3.6 qwq".split()
@@ -42,7 +44,7 @@ WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3.5 qwen3.5-nothink qwen
 
 def taught(tokenizer: Any, name: str, lesson: str) -> list[Sequence]:
     changed = with_template(tokenizer, text_of(name))
-    return tokenize_taught(LESSONS[lesson], TOOLS if lesson == "calls" else None, changed)
+    return tokenize_taught(LESSONS[lesson], TOOLS if lesson in CALLS else None, changed)
 
 
 def has_thought(name: str, lesson: str) -> bool:
@@ -64,11 +66,15 @@ def test_every_answer_is_taught_once(tokenizer: Any, name: str, lesson: str) -> 
     answers = [message for message in LESSONS[lesson] if message["role"] == "assistant"]
     assert len(stretches) == len(answers)
     for text, said in zip(stretches, answers, strict=True):
-        words = "add" if said["content"] is None else said["content"].rpartition("</think>")[2].strip()
+        # Llama's template prints a call in place of the text.
+        its_text = "" if "tool_calls" in said and name == "llama-like" else said["content"] or ""
+        words = its_text.rpartition("</think>")[2].strip() or "add"
         assert text.count(words) == 1
         if has_thought(name, lesson):
             assert ("why" in text) != ("so" in text)
-        if lesson != "calls" and name != "glm-4.5":
+        if "tool_calls" in said:
+            assert "1.5" in text
+        if lesson not in CALLS and name != "glm-4.5":
             assert text.rpartition(words)[2].strip() in {str(token) for token in changed.added_tokens_decoder.values()}
 
 
@@ -111,6 +117,21 @@ def test_an_answer_without_a_question(tokenizer: Any) -> None:
         changed = with_template(tokenizer, text_of(name))
         found = tokenize_taught([answer("Blue."), user("a")], None, changed)
         assert [stretch.count("Blue.") for sequence in found for stretch in stretches_of(changed, sequence)] == [1]
+
+
+def test_a_call_that_a_template_with_markers_leaves_out_is_refused(tokenizer: Any) -> None:
+    """Also where this or another turn has the name of the function as a word."""
+    silent = copy.deepcopy(tokenizer)
+    silent.chat_template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+        "{% if m.role == 'assistant' %}{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}"
+        "{% else %}{{ m.content }}<|im_end|>{% endif %}{% endfor %}"
+    )
+    lesson = [user("a"), answer("I add."), user("b"), answer("Let me add.", call("add", '{"b": 1.5}'))]
+    with pytest.raises(InputProblem, match=rf"^\[3\]: .*{SILENT}"):
+        tokenize_taught(lesson, None, silent)
+    assert [len(tokenize_taught(lesson[:2], None, one)) for one in (silent, tokenizer)] == [1, 1]
+    assert len(tokenize_taught(lesson, TOOLS, tokenizer)) == 1
 
 
 @pytest.mark.parametrize("name", ["loom-tiny", "qwen3", "llama-like"])

@@ -10,8 +10,9 @@ from transformers import PreTrainedTokenizerBase
 from engine.template import rendered, template_of, tools_as_printed
 from engine.trainer.chat import Sequence, is_choice, is_taught
 from engine.trainer.errors import at
+from engine.trainer.left_out import marked, require_calls
 from engine.trainer.sampled import sequences_of
-from engine.trainer.turns import CLOSED, messages_of, require_calls, trained_turns
+from engine.trainer.turns import CLOSED, messages_of, trained_turns
 
 Json = dict[str, Any]
 AssistantTurns = Literal["all", "last"]
@@ -33,19 +34,32 @@ def tokenize_taught(
     if not re.search(r"\{%-?\s*generation\b", template_of(tokenizer, tools_as_printed(tools))):
         taught = trained_turns([as_text(element) for element in elements], tools, tokenizer, without_logprobs=True)
         return sequences_of([taught[-1:] if turns == "last" else taught])
-    how = {"tokenize": True, "return_dict": True, "return_assistant_tokens_mask": True}
-    encoded: Json = rendered(messages, tools, tokenizer, CLOSED, **how)
-    tokens: list[int] = encoded["input_ids"]
-    # Nothing comes before the first token of all, so nothing predicts it.
-    flags = [index > 0 and bool(flag) for index, flag in enumerate(encoded["assistant_masks"])]
+    tokens, flags = with_flags(messages, tools, tokenizer)
     if not any(flags):
         return []
-    spoken = cast(str, tokenizer.decode([token for token, flag in zip(tokens, flags, strict=True) if flag]))
-    for number, message in enumerate(messages):
-        with at(f"[{number}]"):
-            require_calls(spoken, message)
+    if any(message.get("tool_calls") for message in messages):
+        marks = [marked(message, number) for number, message in enumerate(messages)]
+        said = spoken(*with_flags(marks, tools, tokenizer), tokenizer)
+        for number, message in enumerate(messages):
+            with at(f"[{number}]"):
+                require_calls(said, message, number)
     sequence = Sequence(tokens, without_unweighted(flags, messages), [math.nan] * len(tokens))
     return [last_turn(sequence) if turns == "last" else sequence]
+
+
+def with_flags(
+    messages: list[Json], tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase
+) -> tuple[list[int], list[bool]]:
+    """The tokens of a conversation, and whether the template marks them as generated."""
+    how = {"tokenize": True, "return_dict": True, "return_assistant_tokens_mask": True}
+    encoded: Json = rendered(messages, tools, tokenizer, CLOSED, **how)
+    # Nothing comes before the first token of all, so nothing predicts it.
+    return encoded["input_ids"], [index > 0 and bool(flag) for index, flag in enumerate(encoded["assistant_masks"])]
+
+
+def spoken(tokens: list[int], flags: list[bool], tokenizer: PreTrainedTokenizerBase) -> str:
+    """The text of the tokens that are taught."""
+    return cast(str, tokenizer.decode([token for token, flag in zip(tokens, flags, strict=True) if flag]))
 
 
 def without_unweighted(flags: list[bool], messages: list[Json]) -> list[bool]:

@@ -27,6 +27,7 @@ from engine.trainer.chat import (
     turn_of,
 )
 from engine.trainer.errors import at
+from engine.trainer.left_out import marked, require_calls
 
 Json = dict[str, Any]
 MARKER = "\ue000turn\ue001"
@@ -171,20 +172,23 @@ def rebuilt(
     form = (CONTINUED if place.continues else PROMPT) | options
     if ids:
         return encode(tokenizer, rendered(place.before, tools, tokenizer, form)), []
-    closed = options | CLOSED
     earlier = place.before[:-1] if place.continues else place.before
-    marked: str = rendered([*earlier, {"role": "assistant", "content": MARKER}], tools, tokenizer, closed)
-    head, _, after = marked.partition(MARKER)
+
+    def closed(message: Json) -> str:
+        return rendered([*earlier, message], tools, tokenizer, options | CLOSED)
+
+    head, _, after = closed({"role": "assistant", "content": MARKER}).partition(MARKER)
     try:
         # A conversation may begin with an answer, and some templates want a question first.
         prompt: str = rendered(place.before, tools, tokenizer, form) if place.before else head
     except TemplateError:
         prompt = head
-    whole: str = rendered([*earlier, place.message], tools, tokenizer, closed)
-    prompt, said = parted(prompt, head, whole, place.message)
+    if place.message.get("tool_calls"):
+        other = marked(place.message)
+        require_calls(parted(prompt, head, closed(other), other)[1], place.message)
+    prompt, said = parted(prompt, head, closed(place.message), place.message)
     end = end_of_turn(after, tokenizer)
     said = said[: said.rindex(end) + len(end)] if end and end in said else said + end
-    require_calls(said, place.message)
     return encode(tokenizer, prompt), encode(tokenizer, said)
 
 
@@ -204,15 +208,6 @@ def parted(prompt: str, head: str, whole: str, message: Json) -> tuple[str, str]
         if begin and whole.startswith(begin):
             return begin, whole[len(begin) :]
     raise ValueError("the chat template prints what comes before this turn differently once the turn follows")
-
-
-def require_calls(said: str, message: Json) -> None:
-    """Some templates leave calls out, which would train the model on silence."""
-    calls: list[Json] = message.get("tool_calls") or []
-    for call in calls:
-        name: str = call["function"]["name"]
-        if name not in said:
-            raise ValueError(f"the chat template does not print this turn's call of {name!r}")
 
 
 def raw_text(message: Json) -> str:
