@@ -1,10 +1,11 @@
 """Answers that are taught as text, under real chat templates: each turn once, after the prompt that vLLM would make."""
 
 import copy
+import re
 from typing import Any
 
 import pytest
-from examples import Json, stretches_of, user
+from examples import Json, choice, stretches_of, user
 from templates import TEMPLATES, text_of, with_template
 from test_template import SYSTEM, TOOLS, answer, call, result
 from vllm_prompts import vllm_ids
@@ -12,6 +13,7 @@ from vllm_prompts import vllm_ids
 from engine.trainer.chat import Sequence
 from engine.trainer.errors import InputProblem
 from engine.trainer.taught import tokenize_taught
+from engine.trainer.turns import trained_turns
 
 THOUGHT = "<think>\nwhy\n</think>\n\nBlue."
 LESSONS: dict[str, list[Json]] = {
@@ -51,7 +53,7 @@ def has_thought(name: str, lesson: str) -> bool:
     if lesson == "reasoning":
         return name in WITH_REASONING
     # DeepSeek V3.1 removes thoughts, and its prompt opens one only when thinking is on.
-    return lesson in ("a thought", "thoughts") and name != "deepseek-v3.1"
+    return lesson in ("a thought", "thoughts", "a begun thought") and name != "deepseek-v3.1"
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -101,6 +103,68 @@ def test_what_is_taught_follows_the_prompt_of_vllm(tokenizer: Any, name: str, le
         differs = name in ("qwq", "deepseek-r1-distill") and lesson != "thoughts"
         differs |= (name, lesson) == ("qwen3.5-nothink", "thoughts")
         assert any(following) != differs
+
+
+def thought(before: str, text: str) -> str:
+    return f"<think>\n{before}\n</think>\n\n{text}"
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "expected"),
+    [
+        # Its template prints an empty thought in the last turn alone.
+        ("qwen3", ("One.", "Two."), ["<think>\n\n</think>\n\nOne.", "<think>\n\n</think>\n\nTwo."]),
+        ("olmo-2", (thought("so", "One."), thought("why", "Two.")), [thought("so", "One."), thought("why", "Two.")]),
+        ("qwq", (thought("so", "One."), thought("why", "Two.")), ["so\n</think>\n\nOne.", "why\n</think>\n\nTwo."]),
+    ],
+)
+def test_two_answers_in_a_row_are_two_turns(
+    tokenizer: Any, name: str, texts: tuple[str, str], expected: list[str]
+) -> None:
+    """A header between them, or an earlier answer that is context, is not taught."""
+    changed = with_template(tokenizer, text_of(name))
+    first, second = (answer(text) for text in texts)
+    lessons = (
+        (tokenize_taught([user("a"), first, second], None, changed), expected),
+        (tokenize_taught([user("a"), {**first, "weight": 0}, second], None, changed), expected[1:]),
+    )
+    for found, wanted in lessons:
+        stretches = [text for sequence in found for text in stretches_of(changed, sequence)]
+        assert [re.sub(r"<\|(im_end|endoftext)\|>$", "", text) for text in stretches] == wanted
+    choices = [{**choice([], content=text), "logprobs": None} for text in texts]
+    for turn, text in zip(
+        trained_turns([user("a"), *choices], None, changed, without_logprobs=True), expected, strict=True
+    ):
+        assert changed.decode(turn.ids).startswith(text)
+
+
+@pytest.mark.parametrize("name", ["deepseek-r1-distill", "qwq"])
+def test_a_reply_that_begins_inside_a_thought_is_taught_as_it_was_sampled(tokenizer: Any, name: str) -> None:
+    changed = with_template(tokenizer, text_of(name))
+    (begun,) = tokenize_taught(LESSONS["a begun thought"], None, changed)
+    (whole,) = tokenize_taught(LESSONS["a thought"], None, changed)
+    assert (begun.tokens, begun.sampled) == (whole.tokens, whole.sampled)
+    (text,) = stretches_of(changed, begun)
+    assert text.startswith("why\n</think>\n\nBlue.")
+    prompt = vllm_ids(changed, messages=[user("a")])
+    assert begun.tokens[: len(prompt)] == prompt
+    assert begun.sampled.index(True) == len(prompt)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (answer(None, call("add", '{"b": 1.5}'), reasoning="why"), "why\n</think>\n\n"),
+        (answer("Let me add.", call("add", '{"b": 1.5}'), reasoning="why"), "why\n</think>\n\nLet me add.\n"),
+        (answer("why\n</think>\n\nLet me add.", call("add", '{"b": 1.5}')), "why\n</think>\n\nLet me add.\n"),
+    ],
+)
+def test_a_thought_before_a_call_is_taught_with_the_call(tokenizer: Any, said: Json, expected: str) -> None:
+    changed = with_template(tokenizer, text_of("qwq"))
+    (sequence,) = tokenize_taught([user("a"), said], TOOLS, changed)
+    (text,) = stretches_of(changed, sequence)
+    assert text == expected + '<tool_call>\n{"name": "add", "arguments": {"b": 1.5}}\n</tool_call><|im_end|>'
+    assert changed.decode(sequence.tokens).endswith("<|im_start|>assistant\n<think>\n" + text)
 
 
 def test_the_last_turn_alone(tokenizer: Any) -> None:

@@ -7,7 +7,7 @@ Where it did not, the prompt is what vLLM would make of the messages before the 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -174,40 +174,88 @@ def rebuilt(
         return encode(tokenizer, rendered(place.before, tools, tokenizer, form)), []
     earlier = place.before[:-1] if place.continues else place.before
 
-    def closed(message: Json) -> str:
-        return rendered([*earlier, message], tools, tokenizer, options | CLOSED)
+    def closed(messages: list[Json]) -> str:
+        return rendered(messages, tools, tokenizer, options | CLOSED)
 
-    head, _, after = closed({"role": "assistant", "content": MARKER}).partition(MARKER)
+    def split(message: Json) -> tuple[str, str]:
+        whole = closed([*earlier, message])
+        if whole.startswith(prompt):
+            return prompt, whole[len(prompt) :]
+        return parted(prompt, opening_of(prompt, earlier, closed), head, whole, message)
+
+    head, _, after = closed([*earlier, {"role": "assistant", "content": MARKER}]).partition(MARKER)
     try:
         # A conversation may begin with an answer, and some templates want a question first.
         prompt: str = rendered(place.before, tools, tokenizer, form) if place.before else head
     except TemplateError:
         prompt = head
     if place.message.get("tool_calls"):
-        other = marked(place.message)
-        require_calls(parted(prompt, head, closed(other), other)[1], place.message)
-    prompt, said = parted(prompt, head, closed(place.message), place.message)
+        require_calls(split(marked(place.message))[1], place.message)
+    prompt, said = split(place.message)
     end = end_of_turn(after, tokenizer)
     said = said[: said.rindex(end) + len(end)] if end and end in said else said + end
     return encode(tokenizer, prompt), encode(tokenizer, said)
 
 
-def parted(prompt: str, head: str, whole: str, message: Json) -> tuple[str, str]:
-    """Splits a text that ends with the turn into its prompt and the rest. `head`: what the template prints before
-    the turn's own text.
+def opening_of(prompt: str, earlier: list[Json], closed: Callable[[list[Json]], str]) -> str:
+    """What a prompt adds to the messages before the turn: its header, and maybe the beginning of a thought. Empty where
+    the template prints these messages differently, or not at all, without a prompt."""
+    try:
+        before = closed(earlier) if earlier else ""
+    except TemplateError:
+        return ""
+    return prompt.removeprefix(before) if prompt.startswith(before) else ""
 
-    A prompt may open a thought that the template leaves out of the text. Then the turn is trained on as it is in the
-    message, if it begins with that thought, else as the template prints it."""
-    if whole.startswith(prompt):
-        return prompt, whole[len(prompt) :]
-    before, mark, _ = prompt.rpartition(THOUGHTS[0])
-    opened, raw = prompt[len(before) :], raw_text(message)
-    if mark and whole.startswith(before) and raw.startswith(opened):
-        return prompt, raw[len(opened) :]
-    for begin in (before, head):
-        if begin and whole.startswith(begin):
-            return begin, whole[len(begin) :]
+
+def parted(prompt: str, opening: str, head: str, whole: str, message: Json) -> tuple[str, str]:
+    """Splits a text that ends with the turn, and does not begin with its prompt, into a prompt and the rest. `head`:
+    what the template prints before the turn's own text.
+
+    A prompt may open a thought that the template leaves out of the text. Then the turn is trained on with the thought
+    of the message, if that goes on with it, else as the template prints it."""
+    header, _, _ = opening.partition(THOUGHTS[0])
+    opened = opening.removeprefix(header)
+    before = prompt.removesuffix(opened)
+    printed = whole.removeprefix(before) if before and whole.startswith(before) else None
+    said = continuation(opened, printed or "")
+    if said is not None:
+        return prompt, said
+    said = continuation(opened, raw_text(message))
+    if said is not None and printed is not None and message.get("tool_calls"):
+        return prompt, thought_of(said) + printed.lstrip()
+    if said is not None:
+        return prompt, said
+    if printed is not None:
+        return before, printed
+    # An earlier turn is printed differently once this one follows.
+    if header and header in head:
+        start = head.rpartition(header)[0] + header
+        if whole.startswith(start) and is_empty_thought(head.removeprefix(start)):
+            return before, whole[len(start) :]
+    if head and whole.startswith(head):
+        return head, whole[len(head) :]
     raise ValueError("the chat template prints what comes before this turn differently once the turn follows")
+
+
+def continuation(opened: str, raw: str) -> str | None:
+    """How a turn goes on after the thought that its prompt opens; None where it does not. A reply of this server that
+    no parser of reasoning has read begins inside that thought."""
+    if not opened:
+        return None
+    if raw.startswith(opened):
+        return raw[len(opened) :]
+    begun, end, _ = raw.partition(THOUGHTS[1])
+    return raw if end and THOUGHTS[0] not in begun and THOUGHTS[1] not in opened else None
+
+
+def thought_of(said: str) -> str:
+    """With the white space after it."""
+    thought, end, answer = said.partition(THOUGHTS[1])
+    return thought + end + answer[: len(answer) - len(answer.lstrip())]
+
+
+def is_empty_thought(text: str) -> bool:
+    return not text.replace(THOUGHTS[0], "").replace(THOUGHTS[1], "").strip()
 
 
 def raw_text(message: Json) -> str:
