@@ -167,6 +167,25 @@ def test_a_thought_before_a_call_is_taught_with_the_call(tokenizer: Any, said: J
     assert changed.decode(sequence.tokens).endswith("<|im_start|>assistant\n<think>\n" + text)
 
 
+@pytest.mark.parametrize("name", ["loom-tiny", "qwen3", "qwen2.5"])
+def test_a_call_with_broken_arguments_is_refused(tokenizer: Any, name: str) -> None:
+    """It is printed with none, as vLLM does it. Context may be so."""
+    changed = tokenizer if name == "loom-tiny" else with_template(tokenizer, text_of(name))
+    for broken in ('{"b": 1', "[1]", " ", "5", [1]):
+        said = answer(None, call("add", broken))
+        with pytest.raises(
+            InputProblem, match=r"^\[1\]: the arguments of this turn's call of 'add' are no JSON object"
+        ):
+            tokenize_taught([user("a"), said], TOOLS, changed)
+        context = [user("a"), {**said, "weight": 0}, result("3"), answer("Blue.")]
+        (sequence,) = tokenize_taught(context, TOOLS, changed)
+        assert '{"name": "add", "arguments": {}}' in changed.decode(sequence.tokens)
+    empty: list[Any] = ["", None, {}, "{}"]
+    for without in empty:
+        (sequence,) = tokenize_taught([user("a"), answer(None, call("add", without))], TOOLS, changed)
+        assert '{"name": "add", "arguments": {}}' in stretches_of(changed, sequence)[0]
+
+
 def test_the_last_turn_alone(tokenizer: Any) -> None:
     """In the context that it is asked for in, also where that does not begin with the turns before."""
     changed = with_template(tokenizer, text_of("qwen3"))

@@ -137,18 +137,19 @@ def reasoning_of(message: Json) -> str | None:
 
 def call_as_printed(call: Json) -> Json:
     function: Json = call["function"]
-    ordered = {"arguments": arguments_of(function.get("arguments")), "name": function["name"]}
+    # An empty object, as vLLM has it, even where the sampled text is not one.
+    ordered = {"arguments": arguments_of(function.get("arguments")) or {}, "name": function["name"]}
     return {**({"id": call["id"]} if "id" in call else {}), "function": ordered, "type": call.get("type", "function")}
 
 
-def arguments_of(given: Any) -> Json:
-    """An object, even where the sampled text is not one."""
+def arguments_of(given: Any) -> Json | None:
+    """None for what is no object."""
     if isinstance(given, str):
         try:
             given = json.loads(given)
         except ValueError:
-            given = {}
-    return cast(Json, given) if isinstance(given, dict) else {}
+            return None
+    return cast(Json, given) if isinstance(given, dict) else None
 
 
 @lru_cache(maxsize=8)

@@ -1,9 +1,12 @@
-"""What of a turn a chat template leaves out: by marks that stand for it in another rendering of the turn.
+"""What of a turn would not be taught, since a chat template leaves it out or cannot print it.
 
-What is left out cannot be seen from the text itself, which may have the name of a called function as a word.
+What is left out shows by marks that stand for it in another rendering of the turn: the text itself may have the name of
+a called function as a word.
 """
 
 from typing import Any
+
+from engine.template import arguments_of
 
 Json = dict[str, Any]
 
@@ -27,6 +30,17 @@ def require_calls(said: str, message: Json, number: int = 0) -> None:
     for index, call in enumerate(calls):
         if mark_of_call(number, index) not in said:
             raise ValueError(f"the chat template does not print this turn's call of {call['function']['name']!r}")
+
+
+def require_arguments(message: Json) -> None:
+    """For arguments that are no object an empty one is printed, which would be taught in their place. Wire: some
+    clients send an empty text for a function without parameters."""
+    calls: list[Json] = message.get("tool_calls") or []
+    for call in calls:
+        given: Any = call["function"].get("arguments")
+        if given is not None and given != "" and arguments_of(given) is None:
+            name: str = call["function"]["name"]
+            raise ValueError(f"the arguments of this turn's call of {name!r} are no JSON object: {given!r:.100}")
 
 
 def mark_of_call(number: int, index: int) -> str:

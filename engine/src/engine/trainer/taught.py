@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase
 from engine.template import rendered, template_of, tools_as_printed
 from engine.trainer.chat import Sequence, is_choice, is_taught
 from engine.trainer.errors import at
-from engine.trainer.left_out import marked, require_calls
+from engine.trainer.left_out import marked, require_arguments, require_calls
 from engine.trainer.sampled import sequences_of
 from engine.trainer.turns import CLOSED, messages_of, trained_turns
 
@@ -37,12 +37,16 @@ def tokenize_taught(
     tokens, flags = with_flags(messages, tools, tokenizer)
     if not any(flags):
         return []
-    if any(message.get("tool_calls") for message in messages):
+    calls = [
+        (number, message) for number, message in enumerate(messages) if is_taught(message) and message.get("tool_calls")
+    ]
+    if calls:
         marks = [marked(message, number) for number, message in enumerate(messages)]
         said = spoken(*with_flags(marks, tools, tokenizer), tokenizer)
-        for number, message in enumerate(messages):
+        for number, message in calls:
             with at(f"[{number}]"):
                 require_calls(said, message, number)
+                require_arguments(message)
     sequence = Sequence(tokens, without_unweighted(flags, messages), [math.nan] * len(tokens))
     return [last_turn(sequence) if turns == "last" else sequence]
 

@@ -27,7 +27,7 @@ from engine.trainer.chat import (
     turn_of,
 )
 from engine.trainer.errors import at
-from engine.trainer.left_out import marked, require_calls
+from engine.trainer.left_out import marked, require_arguments, require_calls
 
 Json = dict[str, Any]
 MARKER = "\ue000turn\ue001"
@@ -172,6 +172,7 @@ def rebuilt(
     form = (CONTINUED if place.continues else PROMPT) | options
     if ids:
         return encode(tokenizer, rendered(place.before, tools, tokenizer, form)), []
+    require_arguments(place.message)
     earlier = place.before[:-1] if place.continues else place.before
 
     def closed(messages: list[Json]) -> str:
