@@ -89,6 +89,16 @@ def test_lines_that_cannot_be_taught_are_dropped_and_counted(worker: Worker, ste
     assert saved["loss"] == pytest.approx((steps(messages)[0]["loss"] + steps(messages)[2]["loss"]) / 2)
 
 
+def test_lines_that_are_taught_without_their_reasoning_are_counted(
+    worker: Worker, step_0: Path, tmp_path: Path
+) -> None:
+    thinking = {"role": "assistant", "content": "b", "reasoning_content": "why"}
+    with_reasoning: Json = {"messages": [user("a"), thinking, user("a"), thinking]}
+    data = write_lines(tmp_path / "data", [with_reasoning, LESSONS[0], with_reasoning])
+    (step,) = steps(worker.run_sft("s1", step_0, tmp_path / "step-1", data, batch_size=3))
+    assert step["num_trajectories_without_reasoning"] == 2
+
+
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_nothing_to_teach(worker: Worker, step_0: Path, tmp_path: Path, content: str) -> None:
     (tmp_path / "data").write_text(content)

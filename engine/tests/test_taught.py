@@ -2,7 +2,7 @@
 
 import copy
 import re
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from examples import Json, choice, stretches_of, user
@@ -10,7 +10,7 @@ from templates import TEMPLATES, text_of, with_template
 from test_template import SYSTEM, TOOLS, answer, call, result
 from vllm_prompts import vllm_ids
 
-from engine.trainer.chat import Sequence
+from engine.trainer.chat import Sequence, num_without_reasoning
 from engine.trainer.errors import InputProblem
 from engine.trainer.taught import tokenize_taught
 from engine.trainer.turns import trained_turns
@@ -26,6 +26,7 @@ LESSONS: dict[str, list[Json]] = {
     "calls that the text speaks of": [user("a"), answer("Let me add.", call("add", '{"b": 1.5}')), result("3")],
     "a begun thought": [user("a"), answer("why\n</think>\n\nBlue.")],
 }
+THOUGHTS = ("a thought", "thoughts", "reasoning", "a begun thought")
 NO_CALLS = (
     *"deepseek-r1-distill devstral gemma-like granite-3.3 mistral-7b-v0.3 mistral-small-3 mixtral-8x7b olmo-2".split(),
     *"phi-3 phi-3.5 phi-4 phi-4-mini phi-4-reasoning smollm2".split(),
@@ -41,7 +42,7 @@ REFUSED = {
     **{(name, lesson): SILENT for name in NO_CALLS for lesson in CALLS},
 }
 # They print a thought that is a member of the message.
-WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3.5 qwen3.5-nothink qwen3.6 qwq".split()
+WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3-next qwen3.5 qwen3.5-nothink qwen3.6 qwq".split()
 
 
 def taught(tokenizer: Any, name: str, lesson: str) -> list[Sequence]:
@@ -64,7 +65,10 @@ def test_every_answer_is_taught_once(tokenizer: Any, name: str, lesson: str) -> 
             taught(tokenizer, name, lesson)
         return
     changed = with_template(tokenizer, text_of(name))
-    stretches = [text for sequence in taught(tokenizer, name, lesson) for text in stretches_of(changed, sequence)]
+    found = taught(tokenizer, name, lesson)
+    left_out = any(turn.leaves_out_reasoning for sequence in found for turn in sequence.turns)
+    assert left_out == (lesson in THOUGHTS and not has_thought(name, lesson))
+    stretches = [text for sequence in found for text in stretches_of(changed, sequence)]
     answers = [message for message in LESSONS[lesson] if message["role"] == "assistant"]
     assert len(stretches) == len(answers)
     for text, said in zip(stretches, answers, strict=True):
@@ -184,6 +188,22 @@ def test_a_call_with_broken_arguments_is_refused(tokenizer: Any, name: str) -> N
     for without in empty:
         (sequence,) = tokenize_taught([user("a"), answer(None, call("add", without))], TOOLS, changed)
         assert '{"name": "add", "arguments": {}}' in stretches_of(changed, sequence)[0]
+
+
+@pytest.mark.parametrize("name", ["loom-tiny", "gpt-oss"])
+def test_reasoning_that_is_not_printed_is_noticed(tokenizer: Any, name: str) -> None:
+    """Also where its words are in the text, and in a taught turn alone."""
+    changed = tokenizer if name == "loom-tiny" else with_template(tokenizer, text_of(name))
+    thinking, plain = answer("Blue is why.", reasoning="why"), answer("Blue.")
+    lessons = [
+        ([user("a"), thinking, user("b"), plain], "all", True),
+        ([user("a"), thinking, user("b"), plain], "last", False),
+        ([user("a"), {**thinking, "weight": 0}, user("b"), plain], "all", False),
+        ([user("a"), answer("Blue.", reasoning="")], "all", False),
+    ]
+    for lesson, turns, expected in lessons:
+        found = tokenize_taught(lesson, None, changed, cast(Any, turns))
+        assert num_without_reasoning(found) == expected
 
 
 def test_the_last_turn_alone(tokenizer: Any) -> None:

@@ -117,6 +117,16 @@ describe('POST /v1/preview/training-jobs', () => {
     expect(warnings.map((event) => event.data['code'])).toEqual(['biased_by_top_p'])
   })
 
+  it('200, with one warning for data that is left out', async () => {
+    const model = await newModel()
+    const without = { ...group(), metrics: { num_trajectories_without_reasoning: 2 } }
+    const seen = await end(await startJob(model.id, [without, group(), without]))
+    const warnings = seen.filter((event) => event.type === 'data_warning')
+    expect(warnings.map((event) => event.data)).toEqual([
+      expect.objectContaining({ code: 'reasoning_left_out', value: 2, threshold: 0 }),
+    ])
+  })
+
   it.each([
     ['a group of another shape', [{ trajectories: [{ reward: 'high', messages_and_choices: [] }] }], 422],
     ['a model that is not there', [group()], 404],

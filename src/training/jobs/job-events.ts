@@ -1,5 +1,6 @@
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
-import { onPolicyWarnings } from './on-policy.ts'
+import { dataWarnings } from './data-warnings.ts'
+import { onPolicyWarnings, type StepWarning } from './on-policy.ts'
 import { addEvent, listEvents } from './queries.ts'
 
 /** Events of one job that an earlier attempt may have written: far more than one job has. */
@@ -27,9 +28,17 @@ export async function createJobEvents(
   let stepsToSkip = written.filter((event) => event.type === 'gradient_step').length
   const warned = new Set(
     written
-      .filter((event) => event.type === 'on_policy_warning')
+      .filter((event) => event.type === 'on_policy_warning' || event.type === 'data_warning')
       .map((event) => (JSON.parse(event.data) as { code?: string }).code),
   )
+
+  async function warn(type: 'on_policy_warning' | 'data_warning', warnings: readonly StepWarning[]) {
+    for (const warning of warnings) {
+      if (warned.has(warning.code)) continue
+      warned.add(warning.code)
+      await write((tx) => addEvent(tx, jobId, { type, data: warning }))
+    }
+  }
 
   return {
     async started(num_sequences) {
@@ -44,11 +53,8 @@ export async function createJobEvents(
     async gradientStep(metrics) {
       if (stepsToSkip > 0) stepsToSkip--
       else await write((tx) => addEvent(tx, jobId, { type: 'gradient_step', data: metrics }))
-      for (const warning of onPolicyWarnings(metrics)) {
-        if (warned.has(warning.code)) continue
-        warned.add(warning.code)
-        await write((tx) => addEvent(tx, jobId, { type: 'on_policy_warning', data: warning }))
-      }
+      await warn('on_policy_warning', onPolicyWarnings(metrics))
+      await warn('data_warning', dataWarnings(metrics))
     },
   }
 }

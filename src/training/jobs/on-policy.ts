@@ -1,7 +1,7 @@
 import { ON_POLICY_MAX } from './on-policy-wire.ts'
 
-/** A reason why a gradient step is less than on-policy, in words for people. */
-export interface OnPolicyWarning {
+/** What the owner of a job should know of a gradient step, in words for people. */
+export interface StepWarning {
   code: string
   message: string
   value: number
@@ -64,8 +64,8 @@ const RULES: readonly Rule[] = [
 
 const BIASED_PREFIX = 'on_policy/tokens_biased_by_'
 
-/** Warnings about a gradient step, from its metrics. */
-export function onPolicyWarnings(metrics: Readonly<Record<string, number>>): OnPolicyWarning[] {
+/** Reasons why a gradient step is less than on-policy, from its metrics. */
+export function onPolicyWarnings(metrics: Readonly<Record<string, number>>): StepWarning[] {
   const found = RULES.flatMap(({ code, metric, plus, message, ...rule }) => {
     const value = metrics[metric] ?? 0
     const threshold = rule.threshold + (plus === undefined ? 0 : (metrics[plus] ?? 0))

@@ -207,6 +207,7 @@ export const JobEvent = z
       'training_failed',
       'training_resumed',
       'on_policy_warning',
+      'data_warning',
     ]),
     data: z.record(z.string(), z.unknown()),
   })

@@ -163,9 +163,9 @@ function JobHead({ job, rebuilt }: { job: Job; rebuilt: number | undefined }) {
   )
 }
 
-/** Why the job is less than on-policy, in the server's words. */
+/** Why the job is less than on-policy, and what of its data it leaves out, in the server's words. */
 function Warnings({ events }: { events: readonly JobEvent[] }) {
-  const warnings = events.filter(({ type }) => type === 'on_policy_warning')
+  const warnings = events.filter(({ type }) => type === 'on_policy_warning' || type === 'data_warning')
   const resumed = events.filter(({ type }) => type === 'training_resumed')
   if (warnings.length === 0 && resumed.length === 0) return null
   return (

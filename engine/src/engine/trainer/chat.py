@@ -6,6 +6,7 @@ the ids of its tokens.
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -24,6 +25,7 @@ class Turn:
     step: int | None = None  # the step of the policy that sampled it, where known
     biased_by: tuple[str, ...] = ()  # what made the sampling differ from the policy: top_p, ...
     rebuilt_context: bool = True  # rendered anew from messages, so not surely what the policy was prompted with
+    leaves_out_reasoning: bool = False  # its message has some, which the chat template does not print
 
 
 @dataclass
@@ -44,6 +46,12 @@ class Sequence:
     @property
     def num_sampled(self) -> int:
         return sum(self.sampled)
+
+
+def num_without_reasoning(sequences: Iterable[Sequence]) -> int:
+    """Trajectories that are trained on without the reasoning of some of their turns."""
+    left_out = [one for one in sequences if any(turn.leaves_out_reasoning for turn in one.turns)]
+    return len({sequence.trajectory for sequence in left_out})
 
 
 def is_choice(element: Json) -> bool:

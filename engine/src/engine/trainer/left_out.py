@@ -6,21 +6,22 @@ a called function as a word.
 
 from typing import Any
 
-from engine.template import arguments_of
+from engine.template import arguments_of, reasoning_of, texts_of
 
 Json = dict[str, Any]
+END_OF_THOUGHT = "</think>"
 
 
 def marked(message: Json, number: int = 0) -> Json:
-    """The message with marks for the names of the functions that it calls. `number` tells it from other messages."""
+    """The message with marks for its reasoning and for the names of the functions that it calls. `number` tells it from
+    other messages."""
     calls: list[Json] = message.get("tool_calls") or []
-    if not calls:
-        return message
     renamed = [
         {**call, "function": {**call["function"], "name": mark_of_call(number, index)}}
         for index, call in enumerate(calls)
     ]
-    return {**message, "tool_calls": renamed}
+    reasoning = {"reasoning": mark_of_reasoning(number)} if reasoning_of(message) else {}
+    return message | reasoning | ({"tool_calls": renamed} if renamed else {})
 
 
 def require_calls(said: str, message: Json, number: int = 0) -> None:
@@ -30,6 +31,14 @@ def require_calls(said: str, message: Json, number: int = 0) -> None:
     for index, call in enumerate(calls):
         if mark_of_call(number, index) not in said:
             raise ValueError(f"the chat template does not print this turn's call of {call['function']['name']!r}")
+
+
+def leaves_out_reasoning(said: str, message: Json, number: int = 0) -> bool:
+    """Templates of models that do not think leave it out, which may be wanted. `said`: what is taught of the marked
+    message."""
+    if reasoning_of(message):
+        return mark_of_reasoning(number) not in said
+    return END_OF_THOUGHT in "".join(texts_of(message)) and END_OF_THOUGHT not in said
 
 
 def require_arguments(message: Json) -> None:
@@ -46,3 +55,7 @@ def require_arguments(message: Json) -> None:
 def mark_of_call(number: int, index: int) -> str:
     """Letters that every tokenizer gives back, since marks are looked for in decoded tokens too."""
     return f"marked_call_{index}_of_message_{number}_"
+
+
+def mark_of_reasoning(number: int) -> str:
+    return f"marked_reasoning_of_message_{number}_"

@@ -26,6 +26,7 @@ from torch import Tensor
 from engine.beat import Beat
 from engine.contract import RlConfig, RlJob
 from engine.trainer import data, loss, packing, policy
+from engine.trainer.chat import num_without_reasoning
 from engine.trainer.messages import Report
 from engine.trainer.metrics import Metrics
 from engine.trainer.model import BaseModel, changes_nothing, lent_weights
@@ -154,6 +155,7 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
         "learning_rate": learning_rate,
         "num_trainable_tokens": float(num_tokens),
         "num_trajectories": float(row.num_trajectories),
+        "num_trajectories_without_reasoning": float(num_without_reasoning(row.sequences)),
         "on_policy/share_clipped": result.share_clipped.item(),
         "on_policy/ratio_mean": result.ratio_mean.item(),
         **health(

@@ -10,6 +10,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,7 @@ import torch
 
 from engine.beat import Beat
 from engine.contract import SftConfig, SftJob
-from engine.trainer.chat import Sequence
+from engine.trainer.chat import Sequence, num_without_reasoning
 from engine.trainer.errors import Problem, at
 from engine.trainer.messages import Report
 from engine.trainer.metrics import Metrics
@@ -117,7 +118,7 @@ def gradient_step(
     trained on, or whose conversations do not fit into the context, are dropped; with none left the weights stay."""
     started = time.perf_counter()
     tokenized = [tokenize_line(base, place, histories, turns) for place, histories in lines]
-    sequences = [sequence for line in tokenized for sequence in line]
+    sequences = [replace(one, trajectory=(number, 0)) for number, line in enumerate(tokenized) for one in line]
     num_trained = sum(sequence.num_sampled for sequence in sequences)
     num_tokens = sum(map(len, sequences))
     metrics = {
@@ -126,6 +127,7 @@ def gradient_step(
         "num_tokens": float(num_tokens),
         "num_trainable_tokens": float(num_trained),
         "num_dropped_trajectories": float(sum(1 for line in tokenized if not line)),
+        "num_trajectories_without_reasoning": float(num_without_reasoning(sequences)),
     }
     if sequences:
         run.optimizer.zero_grad()

@@ -8,9 +8,9 @@ from typing import Any, Literal, cast
 from transformers import PreTrainedTokenizerBase
 
 from engine.template import rendered, template_of, tools_as_printed
-from engine.trainer.chat import Sequence, is_choice, is_taught
+from engine.trainer.chat import Sequence, Turn, is_choice, is_taught
 from engine.trainer.errors import at
-from engine.trainer.left_out import marked, require_arguments, require_calls
+from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
 from engine.trainer.sampled import sequences_of
 from engine.trainer.turns import CLOSED, messages_of, trained_turns
 
@@ -37,18 +37,22 @@ def tokenize_taught(
     tokens, flags = with_flags(messages, tools, tokenizer)
     if not any(flags):
         return []
-    calls = [
-        (number, message) for number, message in enumerate(messages) if is_taught(message) and message.get("tool_calls")
-    ]
-    if calls:
-        marks = [marked(message, number) for number, message in enumerate(messages)]
-        said = spoken(*with_flags(marks, tools, tokenizer), tokenizer)
-        for number, message in calls:
-            with at(f"[{number}]"):
-                require_calls(said, message, number)
-                require_arguments(message)
+    due = [(number, message) for number, message in enumerate(messages) if is_taught(message)]
+    due = due[-1:] if turns == "last" else due
+    marks = [marked(message, number) for number, message in enumerate(messages)]
+    said = (
+        spoken(*with_flags(marks, tools, tokenizer), tokenizer)
+        if marks != messages
+        else spoken(tokens, flags, tokenizer)
+    )
+    for number, message in due:
+        with at(f"[{number}]"):
+            require_calls(said, message, number)
+            require_arguments(message)
+    left_out = any(leaves_out_reasoning(said, message, number) for number, message in due)
     sequence = Sequence(tokens, without_unweighted(flags, messages), [math.nan] * len(tokens))
-    return [last_turn(sequence) if turns == "last" else sequence]
+    sequence = last_turn(sequence) if turns == "last" else sequence
+    return [replace(sequence, turns=[Turn(sequence.num_sampled, leaves_out_reasoning=left_out)])]
 
 
 def with_flags(

@@ -27,7 +27,7 @@ from engine.trainer.chat import (
     turn_of,
 )
 from engine.trainer.errors import at
-from engine.trainer.left_out import marked, require_arguments, require_calls
+from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
 
 Json = dict[str, Any]
 MARKER = "\ue000turn\ue001"
@@ -92,11 +92,15 @@ def trained_turns(
                     "it does not carry the token ids of its prompt and its answer (prompt_token_ids, token_ids), which "
                     "require_sampled_context asks for: sample with logprobs=true and send choices as they came"
                 )
-            if is_rebuilt:
-                prompt, said = rebuilt(place, tools, tokenizer, ids)
-                if not ids:
-                    ids, logprobs = said, [math.nan] * len(said)
-            turn = replace(turn_of(element, len(ids), step), rebuilt_context=is_rebuilt)
+            without_reasoning = False
+            if is_rebuilt and ids:
+                prompt = rebuilt_prompt(place, tools, tokenizer, ids)
+            elif is_rebuilt:
+                prompt, ids, without_reasoning = rebuilt(place, tools, tokenizer)
+                logprobs = [math.nan] * len(ids)
+            turn = replace(
+                turn_of(element, len(ids), step), rebuilt_context=is_rebuilt, leaves_out_reasoning=without_reasoning
+            )
             turns.append(SampledTurn(prompt, ids, logprobs, turn, index_of(element)))
     return turns
 
@@ -163,16 +167,25 @@ def joined(prefill: Json, message: Json) -> Json:
     return {**message, "content": "\n".join(texts_of(prefill)) + (message.get("content") or "")}
 
 
-def rebuilt(
+def rebuilt_prompt(
     place: Place, tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase, ids: list[int]
-) -> tuple[list[int], list[int]]:
-    """The ids of the prompt as vLLM makes it, and where `ids` are not known those of what the template prints for the
-    turn, with its end of turn."""
+) -> list[int]:
+    """The ids of the prompt as vLLM makes it. `ids` are what was sampled."""
     options = options_of(place, tokenizer, ids)
-    form = (CONTINUED if place.continues else PROMPT) | options
-    if ids:
-        return encode(tokenizer, rendered(place.before, tools, tokenizer, form)), []
+    return encode(tokenizer, rendered(place.before, tools, tokenizer, form_of(place) | options))
+
+
+def form_of(place: Place) -> Json:
+    return CONTINUED if place.continues else PROMPT
+
+
+def rebuilt(
+    place: Place, tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase
+) -> tuple[list[int], list[int], bool]:
+    """The ids of the prompt as vLLM makes it, and of what the template prints for the turn, with its end of turn; and
+    whether that leaves out the turn's reasoning."""
     require_arguments(place.message)
+    options = options_of(place, tokenizer, [])
     earlier = place.before[:-1] if place.continues else place.before
 
     def closed(messages: list[Json]) -> str:
@@ -187,15 +200,17 @@ def rebuilt(
     head, _, after = closed([*earlier, {"role": "assistant", "content": MARKER}]).partition(MARKER)
     try:
         # A conversation may begin with an answer, and some templates want a question first.
-        prompt: str = rendered(place.before, tools, tokenizer, form) if place.before else head
+        prompt: str = rendered(place.before, tools, tokenizer, form_of(place) | options) if place.before else head
     except TemplateError:
         prompt = head
-    if place.message.get("tool_calls"):
-        require_calls(split(marked(place.message))[1], place.message)
-    prompt, said = split(place.message)
+    own_prompt, said = split(place.message)
+    marks = marked(place.message)
+    with_marks = said if marks == place.message else split(marks)[1]
+    require_calls(with_marks, place.message)
     end = end_of_turn(after, tokenizer)
     said = said[: said.rindex(end) + len(end)] if end and end in said else said + end
-    return encode(tokenizer, prompt), encode(tokenizer, said)
+    without_reasoning = leaves_out_reasoning(with_marks, place.message)
+    return encode(tokenizer, own_prompt), encode(tokenizer, said), without_reasoning
 
 
 def opening_of(prompt: str, earlier: list[Json], closed: Callable[[list[Json]], str]) -> str:
