@@ -133,6 +133,38 @@ def test_sft_has_the_models_own_head(name: str, tmp_path: Path, monkeypatch: pyt
     assert loss == pytest.approx(expected, abs=1e-4)
 
 
+def test_sft_runs_what_the_turns_of_a_chat_begin_with_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same loss and gradients as of whole sequences."""
+    base = loaded("llama", tmp_path / "base")
+
+    def tokenize_line(*_: object) -> list[Sequence]:
+        return conversations()
+
+    monkeypatch.setattr("engine.trainer.sft.tokenize_line", tokenize_line)
+    found: list[tuple[Row, float, dict[str, torch.Tensor]]] = []
+    with adapter(base, adapter_of(base, DENSE, tmp_path / "zero")) as model:
+        disturbed(model)
+        for shares in (True, False):
+            monkeypatch.setattr(BaseModel, "shares_prefixes", shares)
+            rows: list[Row] = []
+
+            def update(row: Row, *_: object, rows: list[Row] = rows) -> float:
+                rows.append(row)
+                return 0.0
+
+            optimizer = torch.optim.SGD(trainable(model).values())
+            run = cast(Any, SimpleNamespace(base=base, optimizer=optimizer, update=update, model=model))
+            loss = gradient_step(run, base, [("line 1", [])] * 2, 0.0, "all", lambda: None)["loss"]
+            gradients = {key: cast(torch.Tensor, weight.grad).clone() for key, weight in trainable(model).items()}
+            found.append((rows[0], loss, gradients))
+    (shared, loss, gradients), (whole, expected_loss, expected) = found
+    assert any(batch.prefix for batch in shared.batches)
+    assert not any(batch.prefix for batch in whole.batches)
+    assert loss == pytest.approx(expected_loss, abs=1e-4)
+    for key, gradient in gradients.items():
+        assert (gradient - expected[key]).norm() <= 1e-3 * expected[key].norm(), key
+
+
 @pytest.mark.parametrize(
     "name", ["gemma2", "gemma3", "gemma3_that_sees", "cohere2", "phi3_window", "mistral_window", "olmo3", "gpt_oss"]
 )

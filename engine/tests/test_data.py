@@ -51,8 +51,9 @@ def dataset_of(groups: list[Json], tokenizer: Any, limit: int = 2048, **config: 
     dataset = data.Dataset()
     for one in groups:
         line = json.dumps(one).encode()
-        sizes = {"num_positions": limit, "num_embeddings": NUM_EMBEDDINGS}
-        data.add_group(dataset, line, tokenizer, rl_config(**config), **sizes)
+        data.add_group(
+            dataset, line, tokenizer, rl_config(**config), num_positions=limit, num_embeddings=NUM_EMBEDDINGS
+        )
     return dataset
 
 
@@ -118,6 +119,15 @@ def test_either_option_turns_the_division_by_the_deviation_off(tokenizer: Any, o
     one = group([trajectory([user("hi"), choice([6])], reward) for reward in (0.0, 0.5)])
     (sequences,) = dataset_of([one], tokenizer, **{option: False}).sequences_by_group
     assert [sequence.advantage for sequence in sequences] == [-0.25, 0.25]
+
+
+def test_a_long_group_is_not_silent(tokenizer: Any) -> None:
+    beats: list[None] = []
+    turns = [user("a"), choice([6]), user("b"), choice([7])]
+    line = json.dumps(group([trajectory(turns, reward) for reward in (0.0, 1.0)])).encode()
+    sizes = {"num_positions": 2048, "num_embeddings": NUM_EMBEDDINGS}
+    data.add_group(data.Dataset(), line, tokenizer, rl_config(), **sizes, beat=lambda: beats.append(None))
+    assert len(beats) == 4
 
 
 def test_turns_know_their_step(tokenizer: Any) -> None:

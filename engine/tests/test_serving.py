@@ -147,8 +147,8 @@ def test_the_trainer_computes_the_logprobs_of_the_server(
         elements.append([user(prompt), turn])
     attempts = [trajectory(turns, float(i % 2)) for i, turns in enumerate(elements)]
     dataset = Dataset()
-    line, sizes = json.dumps(group(attempts)).encode(), {"num_positions": 2048, "num_embeddings": len(tokenizer)}
-    add_group(dataset, line, tokenizer, rl_config(), **sizes)
+    line = json.dumps(group(attempts)).encode()
+    add_group(dataset, line, tokenizer, rl_config(), num_positions=2048, num_embeddings=len(tokenizer))
     row = to_row(dataset.sequences_by_group[0], torch.device("cpu"), share_prefixes=True)
     with adapter(base, adapters[name]) as model, torch.no_grad():
         logprobs_N = policy.logprobs(model, row)

@@ -1,14 +1,18 @@
 """SFT jobs over the worker's pipes."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 import torch
 from examples import LOOM_TINY, Json, choice, sums, trajectory, user, write_lines
 from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType]
+from templates import text_of, with_template
 from transformers import AutoModelForCausalLM
 from worker import Worker, files, steps
+
+from engine.trainer import sft
 
 
 def lesson(question: str, answer: str) -> Json:
@@ -87,6 +91,21 @@ def test_lines_that_cannot_be_taught_are_dropped_and_counted(worker: Worker, ste
     saved = messages[-1]["metrics"]
     assert saved["num_dropped_trajectories"] == 3
     assert saved["loss"] == pytest.approx((steps(messages)[0]["loss"] + steps(messages)[2]["loss"]) / 2)
+
+
+@pytest.mark.parametrize(("turns", "rendered"), [("all", 3), ("last", 1)])
+def test_a_long_chat_is_not_silent(tokenizer: Any, tmp_path: Path, turns: Any, rendered: int) -> None:
+    """A worker counts as hanging when it says nothing for long, and a cancel takes effect when it does."""
+    told: list[tuple[object, ...]] = []
+
+    def progress(*how: object) -> None:
+        told.append(how)
+
+    base = SimpleNamespace(tokenizer=with_template(tokenizer, text_of("qwen3")), num_positions=2048)
+    talk: Json = {"messages": [*lesson("a", "b")["messages"]] * 3}
+    data, report = write_lines(tmp_path / "data", [talk]), SimpleNamespace(progress=progress)
+    assert sft.check_lines(cast(Any, base), data, turns, cast(Any, report)) == 1
+    assert told == [("tokenizing", 1, 1)] * (rendered + 1)
 
 
 def test_lines_that_are_taught_without_their_reasoning_are_counted(

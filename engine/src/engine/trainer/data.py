@@ -8,6 +8,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
+from engine.beat import Beat, no_beat
 from engine.contract import RlConfig
 from engine.trainer.chat import Sequence
 from engine.trainer.errors import InputProblem, at
@@ -80,9 +81,10 @@ def add_group(
     *,
     num_positions: int,
     num_embeddings: int,
+    beat: Beat = no_beat,
 ) -> None:
     """Tokenise the trajectories that carry an advantage. Sequences of more than `num_positions` tokens, or with ids of
-    which the model has no embedding, are left out."""
+    which the model has no embedding, are left out. With a beat after each turn."""
     number = len(dataset.group_rewards)
     try:
         group: Json = json.loads(line)
@@ -98,7 +100,7 @@ def add_group(
             if advantage == 0:
                 continue
             with at(f"trajectories[{index}]"):
-                sequences = tokenize_trajectory(trajectory, tokenizer, config)
+                sequences = tokenize_trajectory(trajectory, tokenizer, config, beat)
             # Every trajectory counts the same, however long: each of its tokens weighs 1 / (their number).
             num_sampled = sum(sequence.num_sampled for sequence in sequences)
             for sequence in sequences:
@@ -124,7 +126,9 @@ def reward_of(trajectory: Json, index: int) -> float:
         return reward
 
 
-def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, config: RlConfig) -> list[Sequence]:
+def tokenize_trajectory(
+    trajectory: Json, tokenizer: PreTrainedTokenizerBase, config: RlConfig, beat: Beat = no_beat
+) -> list[Sequence]:
     """The sequences of all its histories together: they may share turns."""
     version = trajectory.get("initial_policy_version")
     step = version if type(version) is int else None
@@ -140,6 +144,7 @@ def tokenize_trajectory(trajectory: Json, tokenizer: PreTrainedTokenizerBase, co
                     step,
                     without_logprobs=config.allow_training_without_logprobs,
                     require_sampled_context=config.require_sampled_context,
+                    beat=beat,
                 )
             )
     return sequences_of(histories)

@@ -62,7 +62,7 @@ def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:
         num_groups = sum(1 for _ in lines)
     # One line in memory at a time: a job may hold hundreds of megabytes of logprobs.
     with path.open("rb") as lines:
-        for line in report.each("tokenizing", lines, num_groups):
+        for index, line in enumerate(report.each("tokenizing", lines, num_groups)):
             data.add_group(
                 dataset,
                 line,
@@ -70,6 +70,7 @@ def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:
                 job.config,
                 num_positions=base.num_positions,
                 num_embeddings=base.num_embeddings,
+                beat=partial(report.progress, "tokenizing", index, num_groups),
             )
     return dataset
 

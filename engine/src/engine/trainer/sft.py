@@ -27,8 +27,9 @@ from engine.trainer.metrics import Metrics
 from engine.trainer.model import BaseModel
 from engine.trainer.packing import to_row
 from engine.trainer.policy import predict
-from engine.trainer.taught import AssistantTurns, tokenize_taught
+from engine.trainer.taught import tokenize_taught
 from engine.trainer.training import PublishState, Training, not_published, require_finite, training
+from engine.trainer.turns import AssistantTurns
 
 Json = dict[str, Any]
 
@@ -60,8 +61,9 @@ def check_lines(base: BaseModel, path: Path, turns: AssistantTurns, report: Repo
     120 tokens and 4 ms for one of 900, a hundredth of a job's time."""
     num_lines = 0
     for num_lines, (place, histories) in enumerate(conversations(path), 1):
-        tokenize_line(base, place, histories, turns)
-        report.progress("tokenizing", num_lines, num_lines)
+        beat = partial(report.progress, "tokenizing", num_lines, num_lines)
+        tokenize_line(base, place, histories, turns, beat)
+        beat()
     return num_lines
 
 
@@ -117,7 +119,7 @@ def gradient_step(
     """The loss is the cross entropy of the batch's trained tokens, in nats a token. Lines of which nothing can be
     trained on, or whose conversations do not fit into the context, are dropped; with none left the weights stay."""
     started = time.perf_counter()
-    tokenized = [tokenize_line(base, place, histories, turns) for place, histories in lines]
+    tokenized = [tokenize_line(base, place, histories, turns, beat) for place, histories in lines]
     sequences = [replace(one, trajectory=(number, 0)) for number, line in enumerate(tokenized) for one in line]
     num_trained = sum(sequence.num_sampled for sequence in sequences)
     num_tokens = sum(map(len, sequences))
@@ -132,7 +134,7 @@ def gradient_step(
     if sequences:
         run.optimizer.zero_grad()
         loss = torch.zeros((), device=base.device)
-        row = to_row(sequences, base.device, share_prefixes=False, batch_tokens=base.batch_tokens)
+        row = to_row(sequences, base.device, share_prefixes=base.shares_prefixes, batch_tokens=base.batch_tokens)
         for share in base.ranks.shares(row):
             logprobs_M, _ = predict(run.model, share.batch, base.keep(share.num_tokens_max))
             piece = share.of(-logprobs_M.sum() / num_trained)
@@ -146,10 +148,12 @@ def gradient_step(
     return metrics | {"tokens_per_second": num_tokens / (time.perf_counter() - started)}
 
 
-def tokenize_line(base: BaseModel, place: str, histories: list[Json], turns: AssistantTurns) -> list[Sequence]:
-    """Its conversations that can be trained on."""
+def tokenize_line(
+    base: BaseModel, place: str, histories: list[Json], turns: AssistantTurns, beat: Beat
+) -> list[Sequence]:
+    """Its conversations that can be trained on. With a beat after each turn: chats may be long."""
     found: list[Sequence] = []
     with at(place):
         for history in histories:
-            found += tokenize_taught(history["messages"], history["tools"], base.tokenizer, turns)
+            found += tokenize_taught(history["messages"], history["tools"], base.tokenizer, turns, beat)
     return [sequence for sequence in found if len(sequence) <= base.num_positions]

@@ -3,23 +3,27 @@
 import math
 import re
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from transformers import PreTrainedTokenizerBase
 
+from engine.beat import Beat, no_beat
 from engine.template import rendered, template_of, tools_as_printed
 from engine.trainer.chat import Sequence, Turn, is_choice, is_taught
 from engine.trainer.errors import at
 from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
 from engine.trainer.sampled import sequences_of
-from engine.trainer.turns import CLOSED, messages_of, trained_turns
+from engine.trainer.turns import CLOSED, AssistantTurns, messages_of, trained_turns
 
 Json = dict[str, Any]
-AssistantTurns = Literal["all", "last"]
 
 
 def tokenize_taught(
-    elements: list[Json], tools: list[Json] | None, tokenizer: PreTrainedTokenizerBase, turns: AssistantTurns = "all"
+    elements: list[Json],
+    tools: list[Json] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    turns: AssistantTurns = "all",
+    beat: Beat = no_beat,
 ) -> list[Sequence]:
     """One sequence, or where a later prompt would not begin with an earlier turn as it was said, several; none for a
     conversation without assistant turns to teach.
@@ -32,8 +36,8 @@ def tokenize_taught(
     if not any(is_taught(message) for message in messages):
         return []
     if not re.search(r"\{%-?\s*generation\b", template_of(tokenizer, tools_as_printed(tools))):
-        taught = trained_turns([as_text(element) for element in elements], tools, tokenizer, without_logprobs=True)
-        return sequences_of([taught[-1:] if turns == "last" else taught])
+        texts = [as_text(element) for element in elements]
+        return sequences_of([trained_turns(texts, tools, tokenizer, turns=turns, without_logprobs=True, beat=beat)])
     tokens, flags = with_flags(messages, tools, tokenizer)
     if not any(flags):
         return []

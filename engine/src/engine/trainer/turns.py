@@ -9,11 +9,12 @@ Where it did not, the prompt is what vLLM would make of the messages before the 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from jinja2 import TemplateError
 from transformers import PreTrainedTokenizerBase
 
+from engine.beat import Beat, no_beat
 from engine.template import reasoning_of, rendered, texts_of
 from engine.trainer.chat import (
     Turn,
@@ -30,6 +31,7 @@ from engine.trainer.errors import at
 from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
 
 Json = dict[str, Any]
+AssistantTurns = Literal["all", "last"]
 MARKER = "\ue000turn\ue001"
 THOUGHTS = ("<think>", "</think>")
 MEDIA = ("image", "audio", "video")  # in the types of content parts, such as input_image and video_url
@@ -68,15 +70,19 @@ def trained_turns(
     tokenizer: PreTrainedTokenizerBase,
     step: int | None = None,
     *,
+    turns: AssistantTurns = "all",
     without_logprobs: bool = False,
     require_sampled_context: bool = False,
+    beat: Beat = no_beat,
 ) -> list[SampledTurn]:
-    """In order. Trained are the choices with logprobs; `without_logprobs` all assistant turns. `step` is the policy's
-    where a choice does not say."""
+    """In order. Trained are the choices with logprobs; `without_logprobs` all assistant turns; of these `turns`. `step`
+    is the policy's where a choice does not say. With a beat after each: a turn that is rendered takes as long as all
+    before it are long."""
     if not isinstance(elements, list):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"{elements!r} is no list of messages and choices")
-    turns: list[SampledTurn] = []
-    for place in places(elements, without_logprobs):
+    due = [*places(elements, without_logprobs)]
+    found: list[SampledTurn] = []
+    for place in due[-1:] if turns == "last" else due:
         with at(f"[{place.number}]"):
             element = place.element
             require_text(place.before)
@@ -101,8 +107,9 @@ def trained_turns(
             turn = replace(
                 turn_of(element, len(ids), step), rebuilt_context=is_rebuilt, leaves_out_reasoning=without_reasoning
             )
-            turns.append(SampledTurn(prompt, ids, logprobs, turn, index_of(element)))
-    return turns
+            found.append(SampledTurn(prompt, ids, logprobs, turn, index_of(element)))
+        beat()
+    return found
 
 
 def require_text(messages: list[Json]) -> None:
