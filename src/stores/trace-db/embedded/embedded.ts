@@ -15,6 +15,9 @@ export interface EmbeddedOptions extends ServerOptions {
 /** A trace database whose files can be copied at one moment. */
 export interface EmbeddedTraceDb extends ClickHouseDb, Freezer {}
 
+/** What ClickHouse takes for a pattern of several paths. */
+const IN_PATTERNS = /[*?{}\\]/
+
 /** Where the files are, in a data folder. */
 export function embeddedFolder(folder: string): string {
   return join(folder, 'trace-db')
@@ -27,7 +30,7 @@ export function hasEmbedded(folder: string): boolean {
 
 /**
  * Opens ClickHouse in a process of its own, with its files below `folder`. One process may open a folder at a time.
- * @throws Error when it cannot be started
+ * @throws Error when it cannot be started, as in a folder whose path ClickHouse takes for a pattern
  */
 export async function openEmbedded(
   folder: string,
@@ -35,6 +38,11 @@ export async function openEmbedded(
   { readMsMax, ...options }: EmbeddedOptions = {},
 ): Promise<EmbeddedTraceDb> {
   const path = embeddedFolder(folder)
+  const found = IN_PATTERNS.exec(path)?.[0]
+  if (found !== undefined)
+    throw new Error(
+      `The path of the data folder has "${found}", which its database cannot have in a path: choose another folder than ${folder}`,
+    )
   await removeFrozen(path)
   const server = await startServer(path, log, options)
   const traces = openClickHouse(server, log, { readMsMax })
