@@ -10,7 +10,7 @@ export const PublicUrl = z
   })
   .transform(({ origin }) => origin)
 
-/** The address of this server in links that are handed on to people elsewhere. @param reached one by which it was reached here */
+/** The address of this server in links for users on other machines. @param reached the address by which the server was reached */
 export type PublicAddress = (reached: string) => string
 
 export interface PublicAddressOptions {
@@ -22,8 +22,8 @@ export interface PublicAddressOptions {
   hosts: readonly string[]
 }
 
-/** Of a server that listens on all addresses of the machine. */
-const EVERYWHERE = new Set(['0.0.0.0', '::'])
+/** Of a server that listens on all addresses of the machine, as settings and URLs have it. */
+const EVERYWHERE = new Set(['0.0.0.0', '::', '[::]'])
 
 export function createPublicAddress({ publicUrl, host, hosts }: PublicAddressOptions): PublicAddress {
   if (publicUrl !== undefined) return () => publicUrl
@@ -33,8 +33,8 @@ export function createPublicAddress({ publicUrl, host, hosts }: PublicAddressOpt
 
   return (reached) => {
     const url = URL.parse(reached)
-    if (url === null || !(LOOPBACK.test(url.hostname) || /^(0\.0\.0\.0|\[::\])$/.test(url.hostname)))
-      return reached
+    const isOfThisMachine = url !== null && (LOOPBACK.test(url.hostname) || EVERYWHERE.has(url.hostname))
+    if (!isOfThisMachine) return reached
     url.hostname = name
     return url.origin
   }

@@ -1,23 +1,28 @@
-import { setImmediate } from 'node:timers/promises'
-import { TURN_MS } from '../in-turns.ts'
+import { withTurns } from '../in-turns.ts'
 import { stringifyInPieces } from '../lossless-json.ts'
 
 /** Characters that become bytes at once; most replies have fewer and stay one text. */
 const CHUNK_CHARS = 64 * 1024
 
-/** A value as one JSON document. Other requests run whenever work on a large one took {@link TURN_MS}. */
+/** A value as one JSON document: a text where it is small, else bytes. Other requests run while a large one is written. */
 export async function jsonBody(value: unknown): Promise<string | Uint8Array> {
   const chunks: Buffer[] = []
-  let text = ''
-  let turnedAt = performance.now()
-  for (const piece of stringifyInPieces(value)) {
-    text += piece
-    if (text.length < CHUNK_CHARS) continue
-    chunks.push(Buffer.from(text))
-    text = ''
-    if (performance.now() - turnedAt < TURN_MS) continue
-    await setImmediate()
-    turnedAt = performance.now()
+  let rest = ''
+  for await (const chunk of withTurns(inChunks(stringifyInPieces(value)))) {
+    if (chunk.length < CHUNK_CHARS) rest = chunk
+    else chunks.push(Buffer.from(chunk))
   }
-  return chunks.length === 0 ? text : Buffer.concat([...chunks, Buffer.from(text)])
+  return chunks.length === 0 ? rest : Buffer.concat([...chunks, Buffer.from(rest)])
+}
+
+/** Joins texts to chunks of at least {@link CHUNK_CHARS}; only the last may be shorter. */
+function* inChunks(texts: Iterable<string>): Generator<string> {
+  let chunk = ''
+  for (const text of texts) {
+    chunk += text
+    if (chunk.length < CHUNK_CHARS) continue
+    yield chunk
+    chunk = ''
+  }
+  yield chunk
 }
