@@ -57,7 +57,7 @@ export async function request(
   throw new Error(`${response.status}: ${messageIn(address.url, await response.text())}`)
 }
 
-/** The response to a request, whatever its status. @throws Error why the server cannot be reached. */
+/** Sends a request and returns its response, also one with an error status. @throws Error with the cause when the server cannot be reached */
 export async function reach(
   { url, certificate }: Address,
   path: string,

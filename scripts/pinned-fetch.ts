@@ -2,9 +2,9 @@ import { TLSSocket } from 'node:tls'
 import { Agent, buildConnector, fetch as fetchFrom } from 'undici'
 
 /**
- * `fetch` of a server that shows a certificate which is known, under whatever name and by whoever it was signed.
- * @param certificate its SHA-256, hexadecimal with colons
- * @throws Error where it shows another one
+ * `fetch` with a pinned certificate: neither the name in the certificate nor its issuer is checked.
+ * @param certificate the SHA-256 fingerprint of the expected certificate, hexadecimal with colons
+ * @throws Error when the server presents another certificate
  */
 export async function fetchPinned(url: string, init: RequestInit, certificate: string): Promise<Response> {
   // A session that is resumed shows no certificate.

@@ -22,7 +22,7 @@ export function withoutSecrets({
 const OF_ANY_PROGRAM =
   /^(?:PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LC_\w+|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_COMPILE_CACHE|\w+SAN_OPTIONS)$/
 
-/** For a program that reads no settings of its own: whoever breaks into it finds no secrets there, whatever their names are. */
+/** The environment for a program that reads none of the settings. A list of allowed names keeps out secrets of any name. */
 export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(environment).filter(([name, value]) => value !== undefined && OF_ANY_PROGRAM.test(name)),

@@ -38,8 +38,9 @@ export interface Identity {
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /**
-   * Adds a team unless an entity has that name. The entity of projects that are older than accounts becomes a team whatever its name,
-   * and a person of that name who has lost the own entity has it again.
+   * Adds a team unless an entity has that name. An entity that so far exists only in the names of projects, from before there were
+   * accounts, becomes a team even if its name is not valid for new teams. If the name is that of a user without a personal entity,
+   * that entity is created instead.
    * @throws 400, 409 as {@link addUser}
    */
   ensureTeam(tx: ControlTx, name: string): Promise<void>

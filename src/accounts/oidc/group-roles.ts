@@ -13,8 +13,8 @@ const ROLES: readonly Role[] = ['viewer', 'member', 'admin']
 /**
  * Gives a user what the groups of the provider grant, and takes back what groups gave and no longer grant. What was
  * given by hand stays as it is. The provider is right even where a team, or the server, is left without an admin:
- * operators name another one, and a server without operators makes one when it starts. A grant in the entity of a person alone
- * gives nothing: that person would be the admin of what was meant to be a team.
+ * operators name another one, and a server without operators makes one when it starts. A grant for a
+ * personal entity is ignored: its user would be the admin of what was meant to be a team.
  */
 export async function applyGroups(
   tx: ControlTx,
@@ -40,7 +40,7 @@ async function withoutPersonal(
     else
       log.warn(
         { entity: found.name },
-        'HEDDLE_OIDC_GROUPS grants a role in the own entity of a person: it gives nothing',
+        'HEDDLE_OIDC_GROUPS grants a role in a personal entity: the grant is ignored',
       )
   }
   return valid

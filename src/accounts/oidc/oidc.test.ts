@@ -185,14 +185,14 @@ describe('GET /v1/accounts/oidc/callback', () => {
     ])
   })
 
-  it('signs nobody up under the name of a team that groups grant, which may not exist yet', async () => {
+  it('gives a new user another name than that of a team in the groups setting, which may not exist yet', async () => {
     const { me } = await signIn({ sub: 'vats', preferred_username: 'Vats', groups: [] })
     expect(me).toMatchObject({ user: 'vats-2', entities: [{ name: 'vats-2', role: 'admin' }] })
     const dyer = await signIn({ sub: 'dyer', preferred_username: 'dyer', groups: ['dyers'] })
     expect(dyer.me['entities']).toContainEqual({ name: 'vats', role: 'member' })
   })
 
-  it('gives nothing by a grant in the own entity of a person, and takes back what such a grant gave', async () => {
+  it('ignores a grant for a personal entity, and removes a membership that such a grant gave', async () => {
     await replyOf(await (await operator()).post('/v1/accounts/users', { name: 'spinner' }))
     const fay = { sub: 'fay', preferred_username: 'fay', groups: ['spinners'] }
     const own = [{ name: 'fay', role: 'admin' }]

@@ -5,7 +5,7 @@ import type { Identity } from '../identity/service.ts'
 import type { UserRow } from '../user-queries.ts'
 import * as queries from './queries.ts'
 
-/** How a server lets its first operator in, whom nobody else can send a link. */
+/** The sign-in link of the first operator, which the server itself prints. */
 export interface FirstOperator {
   /** As `firstSignIn` of {@link Sessions}. */
   signInPath(): Promise<string | undefined>
@@ -38,7 +38,7 @@ export function createFirstOperator(deps: FirstOperatorDeps): FirstOperator {
   }
 
   async function noteSignIn(tx: ControlTx, user: UserRow): Promise<void> {
-    // Others, who may sign in through a provider under any secret key, cannot let an operator in.
+    // Other users may sign in through an identity provider under any secret key, but cannot create a link for an operator.
     if (user.is_operator === 1) await queries.noteKeyCheck(tx, keyCheck)
   }
 

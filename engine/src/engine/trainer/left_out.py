@@ -1,7 +1,8 @@
-"""What of a turn would not be taught, since a chat template leaves it out or cannot print it.
+"""Finds parts of an assistant turn that a chat template does not print, so that they would not be trained on.
 
-What is left out shows by marks that stand for it in another rendering of the turn: the text itself may have the name of
-a called function as a word.
+The turn is rendered a second time with unique markers in place of its reasoning and of the names of called functions. A
+part whose marker is missing was not printed. The names themselves cannot be searched for: they may occur as words in
+the text.
 """
 
 from typing import Any
