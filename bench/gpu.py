@@ -121,6 +121,7 @@ def run_job(base: BaseModel, folder: Path, groups: list[Json], **config: Any) ->
         checkpoint_dir=str(folder / "step-0"),
         output_dir=str(folder / "step-1"),
         work_dir=str(folder / "work"),
+        model="heddle/bench/model",
         policy_step=0,
         reference_dir=None,
         trajectory_groups_path=str(data),

@@ -19,6 +19,7 @@ JOB = RlJob(
     checkpoint_dir="a",
     output_dir="b",
     work_dir="c",
+    model="team/p/m",
     policy_step=0,
     reference_dir=None,
     trajectory_groups_path="d",

@@ -125,7 +125,7 @@ def test_a_long_group_is_not_silent(tokenizer: Any) -> None:
     beats: list[None] = []
     turns = [user("a"), choice([6]), user("b"), choice([7])]
     line = json.dumps(group([trajectory(turns, reward) for reward in (0.0, 1.0)])).encode()
-    sizes = {"num_positions": 2048, "num_embeddings": NUM_EMBEDDINGS}
+    sizes: Json = {"num_positions": 2048, "num_embeddings": NUM_EMBEDDINGS}
     data.add_group(data.Dataset(), line, tokenizer, rl_config(), **sizes, beat=lambda: beats.append(None))
     assert len(beats) == 4
 

@@ -15,13 +15,13 @@ def sampled(prompt: list[int], ids: list[int], **more: Any) -> Json:
     return {**choice(ids), "prompt_token_ids": prompt, **more}
 
 
-def sequences(tokenizer: Any, *histories: list[Json], **config: Any) -> list[Sequence]:
+def sequences(tokenizer: Any, *histories: list[Json], model: str | None = None, **config: Any) -> list[Sequence]:
     main, *others = histories
     trajectory: Json = {
         "messages_and_choices": main,
         "additional_histories": [{"messages_and_choices": other} for other in others],
     }
-    return tokenize_trajectory(trajectory, tokenizer, rl_config(**config))
+    return tokenize_trajectory(trajectory, tokenizer, rl_config(**config), model=model)
 
 
 def shown(sequence: Sequence) -> tuple[list[int], list[int]]:
@@ -96,7 +96,7 @@ def test_a_job_may_require_the_context_that_was_sampled_in(tokenizer: Any) -> No
     assert shown(sequence) == ([1, 2], [2])
     for turn in (choice([2]), {**choice([], None), "logprobs": None, "prompt_token_ids": [1]}):
         with pytest.raises(InputProblem, match="which require_sampled_context asks for") as problem:
-            config = {"require_sampled_context": True, "allow_training_without_logprobs": True}
+            config: Json = {"require_sampled_context": True, "allow_training_without_logprobs": True}
             sequences(tokenizer, exact, [user("a"), turn], **config)
         assert problem.value.place == "additional_histories[0].messages_and_choices[1]"
 
@@ -116,3 +116,38 @@ def test_prompt_ids_that_are_none_are_refused_with_their_place(tokenizer: Any, p
     with pytest.raises(InputProblem, match=words) as problem:
         sequences(tokenizer, [user("a"), choice([1])], [user("a"), sampled(prompt, [3])])
     assert problem.value.place == "additional_histories[0].messages_and_choices[1]"
+
+
+def recorded(element: Json, request: Json, response: Json | None = None) -> Json:
+    return {**element, "exchange": {"request": request, "response": response or {}}}
+
+
+def test_recorded_answers_of_other_models_are_context_alone(tokenizer: Any) -> None:
+    """Clients record all requests: a judge's answer would get the advantage of the rollout that it judged."""
+    own = [
+        recorded(sampled([1], [2]), {"model": "wandb-artifact:///team/p/agent:step3"}),
+        recorded(sampled([3], [4]), {"model": "team/p/agent"}),
+        recorded(sampled([5], [6]), {"model": "agent@3"}),
+        recorded(sampled([7], [8]), {}, {"model": "agent:best"}),
+        recorded(sampled([9], [10]), {}),
+        sampled([11], [12]),
+    ]
+    others = [
+        recorded(sampled([21], [22]), {"model": "gpt-4o"}),
+        recorded(sampled([23], [24]), {"model": "wandb-artifact:///team/q/agent"}, {"model": "agent"}),
+        recorded(sampled([25], [26]), {"model": "agent-2"}),
+        recorded(sampled([27], [28]), {}, {"model": "base"}),
+    ]
+    found = sequences(tokenizer, [user("a"), *own], [user("b"), *others], model="team/p/agent")
+    assert [shown(sequence)[1] for sequence in found] == [[2], [4], [6], [8], [10], [12]]
+    assert len(sequences(tokenizer, [user("a"), *own, *others])) == 10
+    only = "team/p/agent"
+    taught = sequences(tokenizer, [user("a"), *own], others, model=only, allow_training_without_logprobs=True)
+    assert len(taught) == 6
+
+
+def test_a_rollout_that_asked_other_models_alone_is_refused(tokenizer: Any) -> None:
+    others = [recorded(sampled([1], [2]), {"model": name}) for name in ("my-alias", "gpt-4o")]
+    with pytest.raises(ValueError, match="'gpt-4o', 'my-alias', and none asked the model that is trained, wandb-artifact:///t/p/m"):
+        sequences(tokenizer, [user("a"), *others], model="t/p/m")
+    assert sequences(tokenizer, [user("a")], model="t/p/m") == []

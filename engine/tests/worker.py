@@ -70,6 +70,7 @@ class Worker:
     ) -> None:
         request = {
             **self._any_job("rl_job", job_id, source, output),
+            "model": "team/p/m",
             "policy_step": policy_step,
             "reference_dir": str(reference) if reference else None,
             "trajectory_groups_path": str(groups),

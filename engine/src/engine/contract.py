@@ -54,6 +54,7 @@ class RlJob(BaseModel):
     checkpoint_dir: str
     output_dir: str
     work_dir: str
+    model: str
     policy_step: int
     reference_dir: str | None
     trajectory_groups_path: str

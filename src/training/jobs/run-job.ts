@@ -120,6 +120,7 @@ async function requestOf(
   return {
     kind: 'rl_job',
     ...anyJob,
+    model: `${at.model.entity}/${at.model.project}/${at.model.name}`,
     policy_step: source.step,
     reference_dir: await referenceOf(deps, config, { ...at, step: source.step }),
     trajectory_groups_path: await dataPath(deps, job.data_key, at.layOut),

@@ -66,13 +66,15 @@ const anyJob = {
 }
 
 /**
- * Requests one RL job. `policy_step` is the step of the checkpoint, to compute the age of the rollouts; `reference_dir`
- * is the checkpoint that the KL penalty refers to, null for the base model.
+ * Requests one RL job. `model` is ENTITY/PROJECT/NAME, to tell its answers from those of other models; `policy_step` is the
+ * step of the checkpoint, to compute the age of the rollouts; `reference_dir` is the checkpoint that the KL penalty refers to,
+ * null for the base model.
  */
 export const RlJob = z
   .strictObject({
     kind: z.literal('rl_job'),
     ...anyJob,
+    model: z.string(),
     policy_step: z.int(),
     reference_dir: z.string().nullable(),
     trajectory_groups_path: z.string(),

@@ -10,6 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from engine.beat import Beat, no_beat
 from engine.contract import RlConfig
+from engine.trainer.answered_by import is_of_another_model, model_of
 from engine.trainer.chat import Sequence
 from engine.trainer.errors import InputProblem, at
 from engine.trainer.sampled import sequences_of
@@ -81,10 +82,12 @@ def add_group(
     *,
     num_positions: int,
     num_embeddings: int,
+    model: str | None = None,
     beat: Beat = no_beat,
 ) -> None:
-    """Tokenise the trajectories that carry an advantage. Sequences of more than `num_positions` tokens, or with ids of
-    which the model has no embedding, are left out. With a beat after each turn."""
+    """Tokenise the trajectories that carry an advantage; with a `model`, ENTITY/PROJECT/NAME, its own answers alone.
+    Sequences of more than `num_positions` tokens, or with ids of which the model has no embedding, are left out. With a
+    beat after each turn."""
     number = len(dataset.group_rewards)
     try:
         group: Json = json.loads(line)
@@ -100,7 +103,7 @@ def add_group(
             if advantage == 0:
                 continue
             with at(f"trajectories[{index}]"):
-                sequences = tokenize_trajectory(trajectory, tokenizer, config, beat)
+                sequences = tokenize_trajectory(trajectory, tokenizer, config, model=model, beat=beat)
             # Every trajectory counts the same, however long: each of its tokens weighs 1 / (their number).
             num_sampled = sum(sequence.num_sampled for sequence in sequences)
             for sequence in sequences:
@@ -127,7 +130,12 @@ def reward_of(trajectory: Json, index: int) -> float:
 
 
 def tokenize_trajectory(
-    trajectory: Json, tokenizer: PreTrainedTokenizerBase, config: RlConfig, beat: Beat = no_beat
+    trajectory: Json,
+    tokenizer: PreTrainedTokenizerBase,
+    config: RlConfig,
+    *,
+    model: str | None = None,
+    beat: Beat = no_beat,
 ) -> list[Sequence]:
     """The sequences of all its histories together: they may share turns."""
     version = trajectory.get("initial_policy_version")
@@ -142,12 +150,27 @@ def tokenize_trajectory(
                     tools,
                     tokenizer,
                     step,
+                    model=model,
                     without_logprobs=config.allow_training_without_logprobs,
                     require_sampled_context=config.require_sampled_context,
                     beat=beat,
                 )
             )
+    if model is not None and not any(histories):
+        require_own_answers(trajectory, model)
     return sequences_of(histories)
+
+
+def require_own_answers(trajectory: Json, model: str) -> None:
+    """Tells a rollout that asked other models alone, which is a mistake, from one that has nothing to train on."""
+    elements: list[Json] = [element for _, history in histories_of(trajectory) for element in history["messages_and_choices"]]
+    others = {model_of(element) or "" for element in elements if is_of_another_model(element, model)}
+    if others:
+        named = ", ".join(repr(name) for name in sorted(others))
+        raise ValueError(
+            f"its requests asked {named:.300}, and none asked the model that is trained, wandb-artifact:///{model}: "
+            "only answers of that model are trained on"
+        )
 
 
 def histories_of(trajectory: Json) -> list[tuple[str, Json]]:

@@ -70,6 +70,7 @@ def tokenize(base: BaseModel, job: RlJob, report: Report) -> data.Dataset:
                 job.config,
                 num_positions=base.num_positions,
                 num_embeddings=base.num_embeddings,
+                model=job.model,
                 beat=partial(report.progress, "tokenizing", index, num_groups),
             )
     return dataset

@@ -16,6 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from engine.beat import Beat, no_beat
 from engine.template import reasoning_of, rendered, texts_of
+from engine.trainer.answered_by import is_of_another_model, request_of
 from engine.trainer.chat import (
     Turn,
     as_message,
@@ -71,16 +72,21 @@ def trained_turns(
     step: int | None = None,
     *,
     turns: AssistantTurns = "all",
+    model: str | None = None,
     without_logprobs: bool = False,
     require_sampled_context: bool = False,
     beat: Beat = no_beat,
 ) -> list[SampledTurn]:
-    """In order. Trained are the choices with logprobs; `without_logprobs` all assistant turns; of these `turns`. `step`
-    is the policy's where a choice does not say. With a beat after each: a turn that is rendered takes as long as all
-    before it are long."""
+    """In order. Trained are the choices with logprobs; `without_logprobs` all assistant turns; of these `turns`, and
+    with a `model` none that was recorded of another. `step` is the policy's where a choice does not say. With a beat
+    after each: a turn that is rendered takes as long as all before it are long."""
     if not isinstance(elements, list):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"{elements!r} is no list of messages and choices")
-    due = [*places(elements, without_logprobs)]
+    due = [
+        place
+        for place in places(elements, without_logprobs)
+        if model is None or not is_of_another_model(place.element, model)
+    ]
     found: list[SampledTurn] = []
     for place in due[-1:] if turns == "last" else due:
         with at(f"[{place.number}]"):
@@ -148,7 +154,7 @@ def walked(elements: list[Json]) -> Iterator[Place]:
         require_object(element, number)
         with at(f"[{number}]"):
             message, before = as_message(element), list(messages)
-            continues = is_open and is_choice(element) and settings_of(element).get("continue_final_message", True)
+            continues = is_open and is_choice(element) and request_of(element).get("continue_final_message", True)
             if continues:
                 message = joined(messages.pop(), message)
             messages.append(message)
@@ -301,17 +307,10 @@ def special_texts(tokenizer: PreTrainedTokenizerBase) -> set[str]:
     return {*cast(Any, tokenizer).all_special_tokens, *(str(token) for token in added if token.special)}
 
 
-def settings_of(element: Json) -> Json:
-    """Beside messages and tools, where the client recorded the whole exchange; else empty."""
-    exchange = element.get("exchange")
-    request: Any = cast(Json, exchange).get("request") if isinstance(exchange, dict) else None
-    return cast(Json, request) if isinstance(request, dict) else {}
-
-
 def options_of(place: Place, tokenizer: PreTrainedTokenizerBase, ids: list[int]) -> Json:
     """The arguments of the template, as far as they are known. A turn without a thought was most likely sampled with
     thinking off, where the template has that option."""
-    settings = settings_of(place.element)
+    settings = request_of(place.element)
     if settings:
         given: Any = settings.get("chat_template_kwargs")
         own = {name: settings[name] for name in SETTINGS if settings.get(name) is not None}
