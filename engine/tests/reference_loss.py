@@ -28,8 +28,9 @@ def reference_loss(
     kl = [p - r for p, r in zip(logprobs, reference, strict=True)] if reference is not None else [0.0] * len(logprobs)
     total = 0.0
     for t, logprob in enumerate(logprobs):
-        own = np.exp(difference[t])
-        whole = np.exp(np.mean([d for d, s in zip(difference, sequence, strict=True) if s == sequence[t]]))
+        own = np.exp(np.clip(difference[t], -20, 20))
+        of_sequence = np.mean([d for d, s in zip(difference, sequence, strict=True) if s == sequence[t]])
+        whole = np.exp(np.clip(of_sequence, -20, 20))
         ratio = {
             "token": own,
             "sequence": whole,
@@ -47,11 +48,9 @@ def reference_loss(
             advantage += c.kl_penalty_coef * float(np.mean(kl) - kl[t])
         clipped: Any = np.clip(ratio, 1 - epsilon, 1 + epsilon_high)
         loss = -min(ratio * advantage, clipped * advantage) if c.ppo else -clipped * advantage * logprob
-        if c.truncated_importance_sampling:
-            drift = ratio
-            if rollout is not None:
-                then = logprob if np.isnan(rollout[t]) else rollout[t]
-                drift = np.exp((logprob if np.isnan(old[t]) else old[t]) - then)
+        if c.truncated_importance_sampling and rollout is not None:
+            then = logprob if np.isnan(rollout[t]) else rollout[t]
+            drift = np.exp((logprob if np.isnan(old[t]) else old[t]) - then)
             loss *= min(drift, c.truncated_importance_sampling)
         total += loss * weights[t]
     return float(total / (len(logprobs) + 1e-6))

@@ -112,6 +112,9 @@ def test_loss_and_gradient_equal_the_published_ones(
         inputs, new_BT, reference_BT = art_row(columns, recalculated)
         # The published loss takes a null for a value, so absent options stay absent.
         given = {name: value for name, value in options.items() if value is not None}
+        if not recalculated:
+            # 0.5.18 multiplies the ratio in once more there; 0.5.23, whose config has the option on the wire, does not.
+            given.pop("truncated_importance_sampling", None)
         expected = art_loss(inputs, new_BT, reference_BT, None, given)
         expected.policy_loss.backward()
 

@@ -156,3 +156,14 @@ def test_logprobs_and_entropy_of_a_known_distribution() -> None:
     logprobs_N, entropy_N = logprobs_and_entropy(logits_NV, torch.tensor([1, 0]))
     assert logprobs_N.tolist() == pytest.approx([math.log(0.75), math.log(0.5)])
     assert entropy_N.tolist() == pytest.approx([0.75 * math.log(4 / 3) + 0.25 * math.log(4), math.log(2)])
+
+
+@pytest.mark.parametrize("level", ["token", "sequence", "average", "geometric_average"])
+def test_a_ratio_beyond_any_number_is_limited(level: str) -> None:
+    logprobs_N = torch.tensor([-0.1] * len(SEQUENCE), requires_grad=True)
+    config = rl_config(ppo=True, importance_sampling_level=level)
+    ones = [1.0] * len(SEQUENCE)
+    result = loss_of(logprobs_N, [-200.0] * len(SEQUENCE), [-1.0] * len(SEQUENCE), ones, config)
+    result.backward()
+    assert result.item() == pytest.approx(math.exp(20), rel=1e-3)
+    assert logprobs_N.grad is not None and bool(logprobs_N.grad.isfinite().all())

@@ -132,6 +132,7 @@ def stepped(base: BaseModel, model: PeftModel, row: Row, config: RlConfig, measu
         {},
         {"importance_sampling_level": "average", "ppo": True},
         {"precalculate_logprobs": True, "truncated_importance_sampling": 2.0},
+        {"truncated_importance_sampling": 2.0},
         {"kl_penalty_coef": 0.3},
         {"kl_penalty_coef": 0.3, "kl_penalty_source": "sample", "kimi_k2_tau": 0.1},
     ],
@@ -161,6 +162,8 @@ def test_batches_add_up_to_the_row(
             assert (found[name] - wanted).norm() <= 1e-4 * wanted.norm(), name
     assert metrics["loss"] == pytest.approx(whole.loss.item(), rel=1e-4)
     assert metrics["on_policy/ratio_mean"] == pytest.approx(whole.ratio_mean.item(), rel=1e-4)
+    is_unused = bool(config.truncated_importance_sampling) and not config.precalculate_logprobs
+    assert metrics.get("on_policy/tokens_not_truncated", 0) == (len(other_N) if is_unused else 0)
     assert ("kl_policy_ref" in metrics) == (whole.kl_policy_ref is not None)
 
 

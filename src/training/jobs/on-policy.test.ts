@@ -34,6 +34,7 @@ describe('onPolicyWarnings', () => {
       'on_policy/share_clipped': 0.5,
       'on_policy/versions_behind_max': 3,
       'on_policy/tokens_forced': 2,
+      'on_policy/tokens_not_truncated': 9,
       'on_policy/tokens_biased_by_top_p': 7,
     }
     expect(codes(metrics)).toEqual([
@@ -43,6 +44,7 @@ describe('onPolicyWarnings', () => {
       'clipped',
       'stale_rollouts',
       'forced_tokens',
+      'not_truncated',
       'biased_by_top_p',
     ])
     expect(onPolicyWarnings(metrics).at(-1)).toMatchObject({

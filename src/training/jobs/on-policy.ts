@@ -60,6 +60,13 @@ const RULES: readonly Rule[] = [
     message:
       'Some tokens were forced on the policy (their log-probability is 0), as a grammar does. Their importance ratios mean nothing.',
   },
+  {
+    code: 'not_truncated',
+    metric: 'on_policy/tokens_not_truncated',
+    threshold: 0,
+    message:
+      'truncated_importance_sampling has no effect without precalculate_logprobs: it limits the ratio of log-probabilities that are calculated anew to those of the rollouts.',
+  },
 ]
 
 const BIASED_PREFIX = 'on_policy/tokens_biased_by_'

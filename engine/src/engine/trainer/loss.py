@@ -13,7 +13,9 @@ With pi the policy being trained, A the advantage and w the weight of a token:
 Before that, where the config asks for it:
     A     <- A - tau * d                                                              (Kimi K2, arXiv 2507.20534)
     A     <- A + beta * (mean(k) - k),  k = log pi(token) - log pi_ref(token)         (mean over the row)
-    l     <- l * min(rho_old, U),  rho_old = pi_old / pi_rollout where pi_old was calculated anew, else rho
+    l     <- l * min(pi_old / pi_rollout, U), where pi_old was calculated anew: elsewhere both are the same
+
+Logarithms of ratios are limited to 20 in size, as in the reference trainer: exp(20) is 5e8.
 """
 
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ import torch
 from torch import Tensor
 
 from engine.contract import RlConfig
+
+LOG_RATIO_MAX = 20.0
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,9 @@ def policy_loss(
         loss_N = -torch.minimum(ratio_N * advantages_N, clipped_N * advantages_N)
     else:
         loss_N = -clipped_N.detach() * advantages_N * logprobs_N
-    if upper := config.truncated_importance_sampling:
-        if rollout_logprobs_N is not None:
-            ratio_N = (old_N - torch.where(rollout_logprobs_N.isnan(), frozen_N, rollout_logprobs_N)).exp()
-        loss_N = loss_N * ratio_N.detach().clamp(max=upper)
+    if config.truncated_importance_sampling and rollout_logprobs_N is not None:
+        rollout_N = torch.where(rollout_logprobs_N.isnan(), frozen_N, rollout_logprobs_N)
+        loss_N = loss_N * limited_exp(old_N - rollout_N).detach().clamp(max=config.truncated_importance_sampling)
     mean_loss = (loss_N * weights_N).sum() / (len(loss_N) + 1e-6)
     return PolicyLoss(mean_loss, share_clipped, ratio_mean, kl_policy_ref)
 
@@ -85,13 +88,17 @@ def policy_loss(
 def importance_ratio(log_ratio_N: Tensor, sequence_N: Tensor, level: str) -> Tensor:
     """rho per token: its own ratio, its sequence's (GSPO, arXiv 2507.18071), or a mean of the two."""
     if level == "token":
-        return log_ratio_N.exp()
+        return limited_exp(log_ratio_N)
     log_sequence_ratio_N = mean_per_sequence(log_ratio_N, sequence_N)[sequence_N]
     if level == "sequence":
-        return log_sequence_ratio_N.exp()
+        return limited_exp(log_sequence_ratio_N)
     if level == "average":
-        return (log_ratio_N.exp() + log_sequence_ratio_N.exp()) / 2
-    return ((log_ratio_N + log_sequence_ratio_N) / 2).exp()
+        return (limited_exp(log_ratio_N) + limited_exp(log_sequence_ratio_N)) / 2
+    return (limited_exp(log_ratio_N) * limited_exp(log_sequence_ratio_N)).sqrt()
+
+
+def limited_exp(log_ratio_N: Tensor) -> Tensor:
+    return log_ratio_N.clamp(-LOG_RATIO_MAX, LOG_RATIO_MAX).exp()
 
 
 def mean_per_sequence(values_N: Tensor, sequence_N: Tensor) -> Tensor:

@@ -169,6 +169,8 @@ def gradient_step(run: Training, row: Row, measured: Measured, job: RlJob, beat:
             run.base.dtype,
         ),
     }
+    if config.truncated_importance_sampling and terms.rollout_N is None:
+        metrics["on_policy/tokens_not_truncated"] = float(num_tokens)
     if result.kl_policy_ref is not None:
         metrics["kl_policy_ref"] = result.kl_policy_ref.item()
     return metrics
