@@ -129,7 +129,7 @@ def test_no_number_that_json_lacks(worker: Worker, step_0: Path, tokenizer: Any,
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 2, logprob=-1e4))
     messages = worker.run_job("a", step_0, tmp_path / "a", groups)
     (metrics,) = steps(messages)
-    assert "on_policy/ratio_mean" not in metrics
+    assert metrics["on_policy/ratio_mean"] == pytest.approx(math.exp(20))
     assert metrics["on_policy/share_clipped"] == 1
     assert all(isinstance(value, float) and math.isfinite(value) for value in messages[-1]["metrics"].values())
 
@@ -274,3 +274,12 @@ def test_policies_that_are_asked_for_metrics_alone(
     assert [measured.meets_source for measured in found] == [True, False, False]
     known = [wanted and there for wanted, there in zip(of_base, of_source, strict=True)]
     assert len(asked) == sum(of_source) + sum(of_base) - sum(known)
+
+
+def test_metrics_of_steps_are_kept_as_columns() -> None:
+    """Each step by itself, and those before it unchanged; a step may lack a metric, or be the first to have one."""
+    steps = [{}, {"loss": 0.1, "entropy": 2.0}, {"loss": 1 / 3}, {"grad_norm": 5.0, "loss": -0.0}]
+    columns = metrics.Columns()
+    for number in (1, 2, 2, 4):
+        columns.append_from(steps[:number])
+        assert metrics.steps_of(len(columns), columns.copied()) == steps[:number]

@@ -25,11 +25,14 @@ from torch.utils._pytree import tree_map_only  # pyright: ignore[reportUnknownVa
 
 from engine.problem import Problem
 from engine.trainer.four_bits import Quantization
-from engine.trainer.metrics import Metrics
+from engine.trainer.metrics import Columns, Metrics, steps_of
 from engine.trainer.model import ADAPTER_FILES, load_weights, state_of
 
 TRAINING_FILES = ("optimizer.safetensors", "trainer_state.json")
 PROGRESS_FILE = "progress.pt"
+
+# What reading a damaged state may raise.
+DAMAGED = (OSError, RuntimeError, ValueError, TypeError, KeyError, pickle.UnpicklingError, zipfile.BadZipFile)
 
 Kind = Literal["rl", "sft"]
 Optimizer = torch.optim.Optimizer
@@ -104,6 +107,7 @@ class ProgressKeeper:
         self._work_dir = work_dir
         self._quantization = quantization
         self._publish = publish
+        self._metrics = Columns()
         self._newest: dict[str, Any] | None = None
         self._changed = threading.Condition()
         self._writer: threading.Thread | None = None
@@ -111,13 +115,14 @@ class ProgressKeeper:
 
     def keep(self, steps: list[Metrics], optimizer: Optimizer, model: PeftModel) -> None:
         """Raises what ended an earlier write."""
-        state = {
-            "steps": [*steps],
-            "adapter": state_of(model),
-            "optimizer": optimizer.state_dict(),
+        self._metrics.append_from(steps)
+        weights = {"adapter": state_of(model), "optimizer": optimizer.state_dict()}
+        copied = {
+            **cast(dict[str, Any], tree_map_only(Tensor, copy_of, weights)),
+            "num_steps": len(self._metrics),
+            "metrics": self._metrics.copied(),
             "quantization": self._quantization,
         }
-        copied = cast(dict[str, Any], tree_map_only(Tensor, copy_of, state))
         with self._changed:
             self._raise()
             self._newest = copied
@@ -195,8 +200,20 @@ def find_progress(work_dir: Path, quantization: Quantization) -> Progress | None
         # A .pt file is a zip archive; PyTorch itself does not look at its checksums.
         if damaged := zipfile.ZipFile(path).testzip():
             raise ValueError(f"the checksum of {damaged} is another")
-        found = Progress(**cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True)))
-    except (OSError, RuntimeError, ValueError, TypeError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+        state = cast(dict[str, Any], torch.load(path, map_location="cpu", weights_only=True))
+        # An earlier release wrote the steps as they are.
+        if "steps" not in state:
+            state["steps"] = steps_of(state.pop("num_steps"), state.pop("metrics"))
+        found = Progress(**state)
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+        TypeError,
+        KeyError,
+        pickle.UnpicklingError,
+        zipfile.BadZipFile,
+    ) as error:
         print(f"ignored the damaged {path}: {error}", file=sys.stderr, flush=True)
         return None
     if found.quantization != quantization:
