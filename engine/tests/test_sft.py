@@ -138,6 +138,14 @@ def test_nothing_to_teach(worker: Worker, step_0: Path, tmp_path: Path, content:
         ('{"prompt": "a"}', "line 2 of the training data: it has no list of messages"),
         ('{"messages": ["a"]}', "line 2 of the training data: it has no list of messages"),
         ('{"messages": [{"content": "a"}, {"role": "assistant", "content": 5}]}', "line 2 of the training data"),
+        (
+            '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "weight": 0.3}]}',
+            "line 2 of the training data: the weight of messages[1] is 0.3",
+        ),
+        (
+            '{"messages": [{"role": "assistant", "content": "b", "weight": "0"}]}',
+            "line 2 of the training data: the weight of messages[0] is '0'",
+        ),
     ],
 )
 def test_a_line_that_is_no_conversation(worker: Worker, step_0: Path, tmp_path: Path, line: str, message: str) -> None:

@@ -105,7 +105,15 @@ def messages_of(history: Json) -> list[Json]:
     messages = history.get("messages", history.get("messages_and_choices"))
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in cast(list[Any], messages)):
         raise ValueError('it has no list of messages; write {"messages": [{"role": ..., "content": ...}, ...]}')
-    return cast(list[Json], messages)
+    found = cast(list[Json], messages)
+    for number, message in enumerate(found):
+        weight: Any = message.get("weight")
+        if not (weight is None or (isinstance(weight, int | float) and weight in (0, 1))):
+            raise ValueError(
+                f"the weight of messages[{number}] is {weight!r}: 0 leaves a turn out of what is taught, 1 teaches it, "
+                "and there is nothing between"
+            )
+    return found
 
 
 def gradient_step(
