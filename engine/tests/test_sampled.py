@@ -148,6 +148,8 @@ def test_recorded_answers_of_other_models_are_context_alone(tokenizer: Any) -> N
 
 def test_a_rollout_that_asked_other_models_alone_is_refused(tokenizer: Any) -> None:
     others = [recorded(sampled([1], [2]), {"model": name}) for name in ("my-alias", "gpt-4o")]
-    with pytest.raises(ValueError, match="'gpt-4o', 'my-alias', and none asked the model that is trained, wandb-artifact:///t/p/m"):
+    with pytest.raises(
+        ValueError, match="'gpt-4o', 'my-alias', and none asked the model that is trained, wandb-artifact:///t/p/m"
+    ):
         sequences(tokenizer, [user("a"), *others], model="t/p/m")
     assert sequences(tokenizer, [user("a")], model="t/p/m") == []

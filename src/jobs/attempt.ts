@@ -67,7 +67,13 @@ async function attemptWithin(
     if (!(await leaseQueries.touchLease(tx, row))) throw new LeaseLost('The lease of the job was lost')
   }
   const progress = createProgressWriter((text) => leaseQueries.setProgress(control, row, text))
-  const outcome = await outcomeOf(kind, row, { signal, progress: progress.report, fence })
+  let { attempts } = row
+  const countAnew: JobContext['countAnew'] = async (tx) => {
+    await leaseQueries.setAttempts(tx, row, 1)
+    attempts = 1
+  }
+  const context = { signal, progress: progress.report, fence, countAnew }
+  const outcome = await outcomeOf(kind, row, { context, attempts: () => attempts })
   await progress.stop()
   span.set({ 'heddle.job.outcome': outcome.kind === 'ended' ? outcome.end.why : outcome.kind })
   const failure =
@@ -79,7 +85,6 @@ async function attemptWithin(
       if (await leaseQueries.releaseJob(tx, row, next)) await kind.requeued(tx, row.id, cause)
     })
   const record = async (): Promise<void> => {
-    const { attempts } = row
     switch (outcome.kind) {
       case 'completed':
         if (kind.keeps === 'failures') await leaseQueries.removeJob(control, row)
@@ -113,10 +118,14 @@ async function attemptWithin(
   await untilRecorded(record, { log, row, stopping })
 }
 
-async function outcomeOf(kind: DefinedKind, row: JobRow, context: JobContext): Promise<Outcome> {
-  const { cancel_reason, attempts, attempts_max } = row
+async function outcomeOf(
+  kind: DefinedKind,
+  row: JobRow,
+  { context, attempts }: { context: JobContext; attempts: () => number },
+): Promise<Outcome> {
+  const { cancel_reason, attempts_max } = row
   if (cancel_reason !== null) return ended('cancelled', cancel_reason)
-  if (attempts > attempts_max)
+  if (attempts() > attempts_max)
     return ended('interrupted', `Begun ${attempts_max} times, and the server ended each time`)
   const { signal } = context
   try {
@@ -129,7 +138,7 @@ async function outcomeOf(kind: DefinedKind, row: JobRow, context: JobContext): P
     if (reason instanceof LeaseLost || error instanceof LeaseLost) return { kind: 'lease lost' }
     if (error instanceof StoreFailed || kind.isOutage(error))
       return { kind: 'outage', reason: messageOf(error), error }
-    if (attempts >= attempts_max || !kind.retries(error))
+    if (attempts() >= attempts_max || !kind.retries(error))
       return { kind: 'ended', end: { why: 'failed', reason: messageOf(error), error } }
     return { kind: 'retry', reason: messageOf(error), error }
   }

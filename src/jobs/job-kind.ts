@@ -19,6 +19,8 @@ export interface JobContext {
   progress(value: object): void
   /** Makes a transaction depend on the lease. @throws LeaseLost when another server may have taken the job. */
   fence(tx: ControlTx): Promise<void>
+  /** Counts this attempt as the first, in a transaction that records what earlier ones have not come to. */
+  countAnew(tx: ControlTx): Promise<void>
 }
 
 /** How a job ended without having been done. */
@@ -53,7 +55,8 @@ export interface JobKind<Payload> {
   /** Jobs of this kind that one server runs at once. */
   concurrency: number
   /**
-   * Attempts, those included during which a server ended; an attempt that a clean stop or an outage interrupts does not count.
+   * Attempts, those included during which a server ended; an attempt that a clean stop or an outage interrupts does not count,
+   * and one that counts anew makes those before it forgotten.
    */
   attemptsMax: number
   /**

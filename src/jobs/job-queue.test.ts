@@ -193,6 +193,20 @@ describe('a job that fails', () => {
     expect(server.ended).toMatchObject([{ id: 'a', why: 'failed', reason: 'no 3' }])
   })
 
+  it('is tried again from the first attempt on after one that counted anew', async () => {
+    const attempts: number[] = []
+    await using server = await serve({
+      handle: async ({ attempt }, { countAnew }) => {
+        attempts.push(attempt)
+        if (attempts.length === 3) await control().transaction().execute(countAnew)
+        throw new Error('no')
+      },
+    })
+    await server.add([{ id: 'a', payload: {} }])
+    expect(await untilState(server.kind, 'a', 'failed')).toMatchObject({ attempts: 3 })
+    expect(attempts).toEqual([1, 2, 3, 2, 3])
+  })
+
   it('waits after an outage, and the attempt does not count', async () => {
     const requeued: Requeue[] = []
     await using server = await serve({

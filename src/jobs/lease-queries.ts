@@ -163,6 +163,10 @@ export async function setProgress(control: ControlDb, lease: Lease, progress: st
   await held(control, lease).set({ progress }).execute()
 }
 
+export async function setAttempts(tx: ControlTx, lease: Lease, attempts: number): Promise<void> {
+  await held(tx, lease).set({ attempts }).execute()
+}
+
 function held(tx: ControlTx, { kind, id, lease_token }: Lease) {
   return tx
     .updateTable('jobs')

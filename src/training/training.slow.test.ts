@@ -109,6 +109,16 @@ describe('POST /v1/preview/training-jobs', () => {
     expect(await steps(model.id)).toEqual([0, 1])
   })
 
+  it('200, and goes on however often workers end, as long as each comes to a further step', async () => {
+    const model = await newModel()
+    const groups = [group('die-after-each'), ...Array.from({ length: 5 }, () => group())]
+    const job = await startJob(model.id, groups)
+    const types = (await end(job)).map((event) => event.type)
+    expect(types.filter((type) => type === 'training_resumed')).toHaveLength(5)
+    expect(types.filter((type) => type === 'gradient_step')).toHaveLength(6)
+    expect(types.at(-1)).toBe('training_ended')
+  })
+
   it('200, with one warning for each deviation from on-policy training', async () => {
     const model = await newModel()
     const biased = { ...group(), metrics: { 'on_policy/tokens_biased_by_top_p': 3 } }

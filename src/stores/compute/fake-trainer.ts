@@ -1,7 +1,7 @@
 /**
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
- * in `fake`: `fail`, `die`, `die-once`, `hang`, or `wait` (until it is cancelled); without it, one step for each group.
- * An SFT job takes one step a line. An adapter of layers named `missing` is refused. It sleeps and wakes, but refuses
+ * in `fake`: `fail`, `die`, `die-once`, `die-after-each` (each attempt ends one step later than the one before), `hang`, or
+ * `wait` (until it is cancelled); without it, one step for each group. An SFT job takes one step a line. An adapter of layers named `missing` is refused. It sleeps and wakes, but refuses
  * where there is a file `no-sleep`, and answers only once there is no `slow-sleep` any more. It does not start where there is a file
  * `no-start`, and says that no other would where that has the word `ever`.
  */
@@ -46,16 +46,23 @@ function train(request: Request, path: string): void {
   tell('job_progress', { phase: 'tokenizing', done: lines.length, total: lines.length })
   tell('training_started', { num_sequences: lines.length })
   const behaviour = lines[0]?.fake
-  const diedBefore = existsSync(join(request.work_dir, 'died'))
+  const mark = join(request.work_dir, 'died')
+  const deaths = existsSync(mark) ? Number(readFileSync(mark, 'utf8')) : 0
   if (behaviour === 'fail') tell('job_failed', { error_message: 'ValueError: made to fail' })
-  if (behaviour === 'die' || (behaviour === 'die-once' && !diedBefore)) {
-    tell('gradient_step', { metrics: { loss: 1 } })
+  const dies: Record<string, boolean> = {
+    die: true,
+    'die-once': deaths === 0,
+    'die-after-each': deaths + 1 < lines.length,
+  }
+  if (behaviour !== undefined && dies[behaviour] === true) {
+    for (let step = 0; step <= (behaviour === 'die-after-each' ? deaths : 0); step++)
+      tell('gradient_step', { metrics: { loss: 1 } })
     mkdirSync(request.work_dir, { recursive: true })
-    writeFileSync(join(request.work_dir, 'died'), '')
+    writeFileSync(mark, String(deaths + 1))
     process.stderr.write('MemoryError: made to die\n', () => process.exit(1))
     return
   }
-  if (behaviour !== undefined && behaviour !== 'die-once') return
+  if (behaviour !== undefined && !(behaviour in dies)) return
   for (const [index, line] of lines.entries()) {
     tell('gradient_step', { metrics: { loss: 1 / (index + 1), ...line.metrics } })
   }

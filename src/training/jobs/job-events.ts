@@ -21,7 +21,7 @@ export interface JobEvents {
 export async function createJobEvents(
   control: ControlDb,
   jobId: string,
-  write: FencedWrite,
+  { write, countAnew }: { write: FencedWrite; countAnew: (tx: ControlTx) => Promise<void> },
 ): Promise<JobEvents> {
   const written = await listEvents(control, { job_id: jobId, afterPosition: 0, limit: EVENTS_MAX })
   const startedBefore = written.find((event) => event.type === 'training_started')
@@ -31,6 +31,17 @@ export async function createJobEvents(
       .filter((event) => event.type === 'on_policy_warning' || event.type === 'data_warning')
       .map((event) => (JSON.parse(event.data) as { code?: string }).code),
   )
+
+  let wentOn = false
+
+  /** The first step that no earlier attempt has come to shows that the job itself does not end its servers. */
+  async function addStep(metrics: Record<string, number>): Promise<void> {
+    await write(async (tx) => {
+      await addEvent(tx, jobId, { type: 'gradient_step', data: metrics })
+      if (!wentOn) await countAnew(tx)
+    })
+    wentOn = true
+  }
 
   async function warn(type: 'on_policy_warning' | 'data_warning', warnings: readonly StepWarning[]) {
     for (const warning of warnings) {
@@ -52,7 +63,7 @@ export async function createJobEvents(
 
     async gradientStep(metrics) {
       if (stepsToSkip > 0) stepsToSkip--
-      else await write((tx) => addEvent(tx, jobId, { type: 'gradient_step', data: metrics }))
+      else await addStep(metrics)
       await warn('on_policy_warning', onPolicyWarnings(metrics))
       await warn('data_warning', dataWarnings(metrics))
     },

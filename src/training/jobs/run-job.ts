@@ -33,7 +33,9 @@ interface RunOptions {
   onProgress: (progress: Progress) => void
   /** Makes a transaction depend on the lease of the job. */
   fence: (tx: ControlTx) => Promise<void>
-  /** Runs a transaction that depends on it. */
+  /** Counts the attempt as the job's first. */
+  countAnew: (tx: ControlTx) => Promise<void>
+  /** Runs a transaction that depends on the lease. */
   write: FencedWrite
 }
 
@@ -82,7 +84,7 @@ async function follow(
       if (message === undefined) continue
       // Earlier attempts have recorded some events, which are skipped: they are counted whenever the messages start again.
       if (events === undefined || message.sequence === 1)
-        events = await createJobEvents(deps.control, job.id, work.write)
+        events = await createJobEvents(deps.control, job.id, work)
       if (message.kind === 'checkpoint_saved') return message
       if (message.kind !== 'job_progress') await recordEvent(events, message)
       else work.onProgress({ phase: message.phase, done: message.done, total: message.total })

@@ -12,7 +12,10 @@ import { Progress, type RunJobDeps, runJob } from './run-job.ts'
 import { logToRun } from './run-metrics.ts'
 import { createTrainerStarts, PassedOn, type TrainerStarts } from './trainer-starts.ts'
 
-/** A job during whose attempts the server or its worker ended each time may be the cause. */
+/**
+ * A job during whose attempts the server or its worker ended each time may be the cause. Only those count that came to no gradient
+ * step beyond the ones before: a job of days may be interrupted any number of times.
+ */
 const ATTEMPTS_MAX = 3
 
 /** Base models that are trained at once; the memory of the machine allows for fewer. */
@@ -20,7 +23,7 @@ const AT_ONCE = 100
 
 /** Advice for a job that its worker does not survive. */
 const LOST_HINT =
-  'If memory ran out, train on shorter trajectories or set HEDDLE_GRADIENT_CHECKPOINTING=on; the log of the trainer in the data folder says more'
+  'If memory ran out, train on shorter trajectories or set HEDDLE_GRADIENT_CHECKPOINTING=on; if a single step takes long, set HEDDLE_STALL_SECONDS higher; the log of the trainer in the data folder says more'
 
 const Nothing = z.object({})
 
@@ -106,7 +109,7 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
 async function run(
   deps: RunJobDeps & { starts: TrainerStarts },
   { id, attempt }: { id: string; attempt: number },
-  { signal, progress, fence }: JobContext,
+  { signal, progress, fence, countAnew }: JobContext,
 ): Promise<void> {
   const { control, files, log } = deps
   const write = <Result>(work: (tx: ControlTx) => Promise<Result>): Promise<Result> =>
@@ -120,7 +123,7 @@ async function run(
   signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
   const of = { baseModel: job.base_model, isBegun: job.source_checkpoint_id !== null }
   const step = await deps.starts.attempt(of, (failingMs) =>
-    runJob(deps, job, { signal, failingMs, onProgress: progress, fence, write }),
+    runJob(deps, job, { signal, failingMs, onProgress: progress, fence, countAnew, write }),
   )
   await files.removeWork(id)
   log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
@@ -171,7 +174,8 @@ async function giveUp(
 }
 
 function reasonOf({ why, reason, error }: JobEnd, attempt: number): string {
-  if (why === 'interrupted') return `The server ended ${attempt - 1} times while this job ran`
+  if (why === 'interrupted')
+    return `The server ended ${attempt - 1} times while this job ran, without a further gradient step`
   return error instanceof EngineProcessLost ? `${reason}. ${LOST_HINT}` : reason
 }
 

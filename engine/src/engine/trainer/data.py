@@ -163,7 +163,9 @@ def tokenize_trajectory(
 
 def require_own_answers(trajectory: Json, model: str) -> None:
     """Tells a rollout that asked other models alone, which is a mistake, from one that has nothing to train on."""
-    elements: list[Json] = [element for _, history in histories_of(trajectory) for element in history["messages_and_choices"]]
+    elements: list[Json] = [
+        element for _, history in histories_of(trajectory) for element in history["messages_and_choices"]
+    ]
     others = {model_of(element) or "" for element in elements if is_of_another_model(element, model)}
     if others:
         named = ", ".join(repr(name) for name in sorted(others))
