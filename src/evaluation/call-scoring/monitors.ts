@@ -60,7 +60,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     keeps: 'failures',
     order: 'groups-in-turn',
     async handle({ payload: { project_id } }, { signal }) {
-      while (await matchSome(project_id, signal)) signal.throwIfAborted()
+      // One look, so that the other projects have theirs before the rest of this one, whose calls may end without pause.
+      await matchSome(project_id, signal)
       await noted.lookAgain(project_id)
     },
     async giveUp({ payload: { project_id } }, { reason }) {
@@ -87,14 +88,14 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
   }
 
   /**
-   * Adds the tasks that monitors define for some calls, and removes the notes of these; false when there are none. A call
-   * whose end came before its start is looked at once more, later.
+   * Adds the tasks that monitors define for some calls, and removes the notes of these. A call whose end came before its
+   * start is looked at once more, later.
    */
-  async function matchSome(project_id: string, signal: AbortSignal): Promise<boolean> {
+  async function matchSome(project_id: string, signal: AbortSignal): Promise<void> {
     const monitors = await monitorsOf(project_id)
     const perCall = Math.max(1, tasksPerCall(monitors))
     const written = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
-    if (written.length === 0) return false
+    if (written.length === 0) return
     const unstarted = await unstartedOf(deps, written, signal)
     const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors }, signal)
     for (const { monitor, reason } of failed) {
@@ -110,7 +111,6 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       )
     })
     if (tasks.length > 0) deps.scoringTasks.wake()
-    return true
   }
 
   return {

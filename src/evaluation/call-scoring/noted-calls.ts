@@ -25,7 +25,7 @@ export interface NotedCalls {
   note(calls: readonly { project_id: string; call_id: string }[]): Promise<() => void>
   /** Some of the calls of a project whose end has been written, no more than `max`, oldest first. */
   written(project_id: string, max: number): Promise<queries.MonitoredCall[]>
-  /** Schedules another job for a project if there are calls whose end is still being written. */
+  /** Schedules another job for a project that has calls left: behind those of others, or later where all ends are still being written. */
   lookAgain(project_id: string): Promise<void>
   /** Marks writes of earlier servers, none of which runs any more, as ended. */
   endPendingWrites(): Promise<void>
@@ -82,6 +82,11 @@ export function createNotedCalls(deps: {
       })
   }
 
+  function written(project_id: string, max: number): Promise<queries.MonitoredCall[]> {
+    const limit = Math.min(max, CALLS_PER_LOOK)
+    return queries.writtenCalls(control, { project_id, before: isoIn(-WRITE_MS_MAX), limit })
+  }
+
   return {
     async note(calls) {
       const id = newId()
@@ -95,16 +100,14 @@ export function createNotedCalls(deps: {
       return () => recordEnd({ id, projects })
     },
 
-    written: (project_id, max) =>
-      queries.writtenCalls(control, {
-        project_id,
-        before: isoIn(-WRITE_MS_MAX),
-        limit: Math.min(max, CALLS_PER_LOOK),
-      }),
+    written,
 
+    // A call that is noted meanwhile adds a job of its own, since the one that runs has given up its singleton key.
     async lookAgain(project_id) {
-      if (!(await queries.hasPending(control, project_id))) return
-      await control.transaction().execute((tx) => addJobs(tx, [project_id], isoIn(WRITE_MS_MAX)))
+      const hasWritten = (await written(project_id, 1)).length > 0
+      if (!hasWritten && !(await queries.hasPending(control, project_id))) return
+      const runAt = isoIn(hasWritten ? 0 : WRITE_MS_MAX)
+      await control.transaction().execute((tx) => addJobs(tx, [project_id], runAt))
     },
 
     async endPendingWrites() {

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { newId } from '../../ids.ts'
+import { createJobQueue } from '../../jobs/job-queue.ts'
+import { JsonText } from '../../lossless-json.ts'
+import { NO_PEERS } from '../../stores/control-db/peers.ts'
+import { openTestControlDb } from '../../stores/control-db/test-database.ts'
+import { SILENT } from '../../test-log.ts'
+import type { OnEnded } from '../../trace/calls/write/writer.ts'
+import { createMonitors, type MonitorsDeps } from './monitors.ts'
+
+let control: Awaited<ReturnType<typeof openTestControlDb>>
+
+beforeAll(async () => {
+  control = await openTestControlDb()
+})
+afterAll(() => control[Symbol.asyncDispose]())
+
+/** Monitors of projects that have one each, over calls of which `onLook` hears when they are looked at. */
+async function useMonitors(onLook: (projectId: string, note: OnEnded) => Promise<void>) {
+  const watching = Promise.withResolvers<OnEnded>()
+  const val = new JsonText(JSON.stringify({ _class_name: 'Monitor', active: true, scorers: ['x'] }))
+  const objs = [{ object_id: 'm', digest: 'v0', wb_user_id: 'u', val }]
+  const jobQueue = createJobQueue({ control, log: SILENT, peers: NO_PEERS })
+  const fake = {
+    calls: {
+      watchEnds: watching.resolve,
+      async list({ project_id, columns }: { project_id: string; columns: string[] }) {
+        if (columns.includes('ended_at')) await onLook(project_id, await watching.promise)
+        return (async function* () {})()
+      },
+    },
+    objects: { query: async () => ({ objs }), watchChanges: () => undefined },
+    feedback: { query: async () => ({ result: [] }) },
+    scoringTasks: { addIn: async () => undefined, wake: () => undefined },
+  }
+  const deps = { ...fake, control, jobQueue, peers: NO_PEERS, log: SILENT }
+  // The stand-ins have what monitors use of calls, objects and feedback.
+  await createMonitors(deps as unknown as MonitorsDeps).start()
+  return { note: await watching.promise, jobQueue }
+}
+
+describe('monitors', () => {
+  it('look at the calls of other projects though those of one end without pause', async () => {
+    const looks: string[] = []
+    const { note, jobQueue } = await useMonitors(async (project_id, note) => {
+      looks.push(project_id)
+      if (project_id !== 'busy/project' || looks.includes('quiet/project') || looks.length > 9) return
+      const written = await note([{ project_id, id: newId() }])
+      written()
+      await vi.waitFor(async () => {
+        const noted = control.selectFrom('monitored_calls').selectAll().where('pending_write', 'is not', null)
+        expect((await noted.execute()).filter(({ pending_write }) => pending_write !== 'unstarted')).toEqual(
+          [],
+        )
+      })
+      if (looks.length === 1) (await note([{ project_id: 'quiet/project', id: newId() }]))()
+    })
+    ;(await note([{ project_id: 'busy/project', id: newId() }]))()
+    await using _queue = await jobQueue.start()
+    await vi.waitFor(() => expect(looks).toContain('quiet/project'), { timeout: 20_000 })
+    expect(looks.indexOf('quiet/project')).toBeLessThan(3)
+    await vi.waitFor(async () => {
+      const left = control.selectFrom('monitored_calls').selectAll().where('pending_write', 'is', null)
+      expect(await left.execute()).toEqual([])
+    })
+  })
+})
