@@ -3,6 +3,7 @@ import { runRule } from './run-rule.ts'
 
 const schemaRule = (pattern: string, output: string, options?: { timeoutMs: number }) =>
   runRule(
+    'flood/project',
     {
       kind: 'builtin',
       className: 'JSONSchemaScorer',
@@ -26,9 +27,9 @@ describe('a rule of a user', () => {
     expect(await schemaRule('^a+$', 'aaa')).toEqual({ valid: true })
     const many = Array.from({ length: 20 }, (_, index) => schemaRule('^a+$', index % 2 ? 'aaa' : 'b'))
     expect((await Promise.all(many)).filter((said) => JSON.stringify(said).includes('true'))).toHaveLength(10)
-    expect(await runRule({ kind: 'schema', schema: { type: 'integer' }, value: 1 })).toBe(true)
+    expect(await runRule('a/b', { kind: 'schema', schema: { type: 'integer' }, value: 1 })).toBe(true)
     await expect(
-      runRule({
+      runRule('a/b', {
         kind: 'builtin',
         className: 'LevenshteinScorer',
         fields: {},
@@ -44,10 +45,20 @@ describe('a rule of a user', () => {
     expect(await schemaRule('^a+$', 'aaa')).toEqual({ valid: true })
   })
 
+  it('does not wait for the many of another project', async () => {
+    let ended = 0
+    const long = Array.from({ length: 8 }, () =>
+      schemaRule('^(a+)+$', `${'a'.repeat(45)}!`, { timeoutMs: 500 }).catch(() => ended++),
+    )
+    expect(await runRule('a/b', { kind: 'schema', schema: { type: 'integer' }, value: 1 })).toBe(true)
+    expect(ended).toBeLessThan(4)
+    await Promise.all(long)
+  })
+
   it('is given up when it takes too much memory, and the next one works', async () => {
     const items = { type: 'array', uniqueItems: true, items: { enum: Array(2_000_000).fill('x') } }
     const job = { kind: 'schema' as const, schema: { ...items, default: 'x'.repeat(1000) }, value: ['x'] }
-    await runRule(job).catch((error: unknown) => expect(String(error)).toMatch(/takes more than/))
+    await runRule('a/b', job).catch((error: unknown) => expect(String(error)).toMatch(/takes more than/))
     expect(await schemaRule('^a+$', 'aaa')).toEqual({ valid: true })
   })
 })

@@ -21,11 +21,16 @@ const ask = createThreads<RuleJob, RuleAnswer>({
 })
 
 /**
- * Runs a rule that a user wrote, away from the thread that serves.
- * @throws 400 with what the rule says is wrong, or for one that takes too long or too much memory; 503 without a thread.
+ * Runs a rule that a user wrote, away from the thread that serves; projects take turns.
+ * @throws 400 with what the rule says is wrong, or for one that takes too long or too much memory; 503 without a thread, and where
+ * too many rules of the entity wait.
  */
-export async function runRule(job: RuleJob, { timeoutMs = RULE_MS_MAX } = {}): Promise<unknown> {
-  const answer = await ask(job, { timeoutMs }).catch((error: unknown) => {
+export async function runRule(
+  projectId: string,
+  job: RuleJob,
+  { timeoutMs = RULE_MS_MAX } = {},
+): Promise<unknown> {
+  const answer = await ask(projectId, job, { timeoutMs }).catch((error: unknown) => {
     throw error instanceof ThreadLost ? refusalOf(error, timeoutMs) : error
   })
   if ('error' in answer) throw invalidRequest(answer.error)

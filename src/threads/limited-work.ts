@@ -1,5 +1,4 @@
 import { ClientError, dependencyFailed, tooLarge } from '../errors.ts'
-import { inOrderByKey } from '../in-order.ts'
 import type { WorkAnswer } from './serve-limited-work.ts'
 import { createThreads, ThreadLost } from './threads.ts'
 
@@ -18,10 +17,10 @@ export interface LimitedWorkOptions {
 }
 
 /**
- * Does a job in a thread. Jobs of one key, such as a user, are done one after the other, which leaves the other thread to other keys.
- * @throws ClientError what the work refuses; 413 for a job that takes too long or too much memory, 503 without a thread.
+ * Does a job in a thread. Jobs of one owner, such as a user, are done one after the other, which leaves the other thread to others.
+ * @throws ClientError what the work refuses; 413 for a job that takes too long or too much memory, 503 without a thread, or where too many of the owner wait.
  */
-export type LimitedWork<Job, Result> = (key: string, job: Job) => Promise<Result>
+export type LimitedWork<Job, Result> = (owner: string, job: Job) => Promise<Result>
 
 /** Work on what users send, which may take long: in threads of its own, with a limit of time and memory. */
 export function createLimitedWork<Job, Result>({
@@ -31,7 +30,6 @@ export function createLimitedWork<Job, Result>({
   memoryMbMax,
 }: LimitedWorkOptions): LimitedWork<Job, Result> {
   const ask = createThreads<Job, WorkAnswer<Result>>({ program, threadsMax: THREADS_MAX, memoryMbMax })
-  const byKey = inOrderByKey()
 
   function refusalOf(lost: ThreadLost): Error {
     if (lost.why === 'not-started') return dependencyFailed(`No thread to ${does} could be started`, lost)
@@ -39,8 +37,8 @@ export function createLimitedWork<Job, Result>({
     return tooLarge(`To ${does} takes more than ${limit}: send less at once`)
   }
 
-  return async (key, job) => {
-    const answer = await byKey(key, () => ask(job, { timeoutMs: msMax })).catch((error: unknown) => {
+  return async (owner, job) => {
+    const answer = await ask(owner, job, { timeoutMs: msMax }).catch((error: unknown) => {
       throw error instanceof ThreadLost ? refusalOf(error) : error
     })
     if ('result' in answer) return answer.result

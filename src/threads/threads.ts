@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import pLimit from 'p-limit'
+import { createOwnerTurns } from '../owner-turns.ts'
+
+/** Jobs of one entity that wait: more than the rules of four evaluations with a hundred scorers each, which have 16 rows in progress. */
+const WAITING_MAX = 10_000
 
 /** A thread reads some files before it is ready. */
 const START_MS_MAX = 60_000
@@ -28,10 +31,15 @@ export class ThreadLost extends Error {
 }
 
 /**
- * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended.
- * @throws ThreadLost
+ * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended. Owners take turns,
+ * and each has one thread at a time (`owner-turns.ts`).
+ * @throws ThreadLost, and 503 where too many jobs of the owner's entity wait
  */
-export type RunInThread<Job, Answer> = (job: Job, options: { timeoutMs: number }) => Promise<Answer>
+export type RunInThread<Job, Answer> = (
+  owner: string,
+  job: Job,
+  options: { timeoutMs: number },
+) => Promise<Answer>
 
 /** Threads of one program, started on demand and ended when they have had no work for a while; they do not keep the process alive. */
 export function createThreads<Job, Answer>({
@@ -39,7 +47,7 @@ export function createThreads<Job, Answer>({
   threadsMax,
   memoryMbMax,
 }: ThreadsOptions): RunInThread<Job, Answer> {
-  const turns = pLimit(threadsMax)
+  const turns = createOwnerTurns({ places: threadsMax, waitingMax: WAITING_MAX })
   const idle: { worker: Worker; ending: NodeJS.Timeout }[] = []
 
   async function start(): Promise<Worker> {
@@ -90,7 +98,7 @@ export function createThreads<Job, Answer>({
     }
   }
 
-  return (job, { timeoutMs }) => turns(() => ask(job, timeoutMs))
+  return (owner, job, { timeoutMs }) => turns(owner, () => ask(job, timeoutMs))
 }
 
 function answerOf<Answer>(worker: Worker, job: unknown, timeoutMs: number): Promise<Answer> {

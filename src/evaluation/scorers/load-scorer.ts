@@ -37,7 +37,10 @@ export async function loadScorer(
   const named = { name: scorerName(found), ref: found.ref, opName: `${className}.score` }
   if (rule !== undefined) {
     const job = { kind: 'builtin' as const, className, fields: found.val }
-    return { ...named, score: ({ output, inputs }) => runRule({ ...job, scored: { output, inputs } }) }
+    return {
+      ...named,
+      score: ({ output, inputs }) => runRule(projectId, { ...job, scored: { output, inputs } }),
+    }
   }
   if (className === 'LLMAsAJudgeScorer') return { ...named, score: await judgeOf(deps, found) }
   if (className === 'RemoteScorer') return { ...named, ...deps.remoteScorers.load(found) }

@@ -86,16 +86,16 @@ async function checkAnnotation(feedback: FeedbackCreateReq, readObject: ReadObje
   if (value === undefined) throw invalidRequest('An annotation has a value')
   const stored = await readObject(project_id, spec.name, spec.version)
   const schema = stored === null ? undefined : memberText(stored.text, 'field_schema')
-  if (schema !== undefined && !(await conforms(JSON.parse(value), JSON.parse(schema)))) {
+  if (schema !== undefined && !(await conforms(project_id, JSON.parse(value), JSON.parse(schema)))) {
     throw invalidRequest(`The value does not conform to the schema of ${spec.name}`)
   }
 }
 
 /** @throws 400 when the schema itself is invalid. */
-async function conforms(value: unknown, schema: unknown): Promise<boolean> {
+async function conforms(projectId: string, value: unknown, schema: unknown): Promise<boolean> {
   if (schema === null) return true
   if (typeof schema !== 'object') throw invalidRequest('field_schema is not a JSON schema')
-  return (await runRule({ kind: 'schema', schema, value })) === true
+  return (await runRule(projectId, { kind: 'schema', schema, value })) === true
 }
 
 function checkRunnable(feedback: FeedbackCreateReq): void {
