@@ -1,9 +1,11 @@
 import { tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
+import { inTurns } from '../in-turns.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
 import { projectIdOf } from '../trace/project-path-wire.ts'
 import type { Candidate } from './candidate.ts'
+import type { Conversation } from './chat-shapes.ts'
 import { createConversations } from './conversations.ts'
 import type { Tally } from './left-out.ts'
 import { ifHoldable, type Made, type Row, rowOfColumns, rowOfConversation, rowOfTrajectory } from './rows.ts'
@@ -66,21 +68,24 @@ export function createCollector(deps: CollectorDeps): Collector {
     const projectId = projectIdOf(req)
     const { into, messages } = req
     const columns = 'dataset' in into ? into.dataset.columns : undefined
-    if (columns != null)
-      return chosen.map((one) => ifHoldable(() => rowOfColumns({ projectId, ...one }, columns)))
+    const all: Made[] = []
+    if (columns != null) {
+      await inTurns(chosen, (one) => all.push(ifHoldable(() => rowOfColumns({ projectId, ...one }, columns))))
+      return all
+    }
     const candidates = chosen.map(({ candidate }) => candidate)
     const where = { messages: messages ?? undefined, projectId, context }
     const understood = await conversations.of(candidates, where)
-    return chosen.map((one, index) => {
+    await inTurns(chosen.entries(), ([index, one]) => {
       const found = understood[index] ?? { reason: 'is no conversation' }
-      if ('reason' in found) return found
       const source = { projectId, ...one }
-      return ifHoldable(() =>
+      const made = (conversation: Conversation): Made =>
         'trajectory_groups' in into
-          ? rowOfTrajectory(source, found.conversation, into.trajectory_groups)
-          : rowOfConversation(source, found.conversation),
-      )
+          ? rowOfTrajectory(source, conversation, into.trajectory_groups)
+          : rowOfConversation(source, conversation)
+      all.push('reason' in found ? found : ifHoldable(() => made(found.conversation)))
     })
+    return all
   }
 
   async function gather(work: Work): Promise<Row[]> {

@@ -1,4 +1,5 @@
 import type { CallContext } from '../http/caller.ts'
+import { inTurns } from '../in-turns.ts'
 import { isRecord } from '../is-record.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import { type Candidate, valueAt } from './candidate.ts'
@@ -19,17 +20,27 @@ export interface Conversations {
   ): Promise<Understood[]>
 }
 
+/** The payloads of a candidate as values. */
+interface ReadCandidate {
+  candidate: Candidate
+  inputs: unknown
+  output: unknown
+  /** The conversation where it is a model's call. */
+  chat: Conversation | undefined
+}
+
 export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): Conversations {
   /** A model's call itself, the one model's call below, or its input and output as texts. */
   async function foundOut(
     candidates: readonly Candidate[],
     where: { projectId: string; context: CallContext },
   ): Promise<Understood[]> {
-    const read = candidates.map((candidate) => {
+    const read: ReadCandidate[] = []
+    await inTurns(candidates, (candidate) => {
       const inputs: unknown = JSON.parse(candidate.asked.inputs)
       const output: unknown = JSON.parse(candidate.asked.output)
       const chat = chatOf({ inputs, output, attributes: candidate.call.attributes.value() })
-      return { candidate, inputs, output, chat }
+      read.push({ candidate, inputs, output, chat })
     })
     const open = read.filter(({ candidate, chat }) => chat === undefined && candidate.mayLookBelow)
     const below = await llmBelow(
@@ -51,7 +62,9 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): 
     { messages, ...where }: { messages: Messages | undefined; projectId: string; context: CallContext },
   ): Promise<Understood[]> {
     if (messages === undefined) return foundOut(candidates, where)
-    return candidates.map((candidate) => atPaths(candidate, messages))
+    const all: Understood[] = []
+    await inTurns(candidates, (candidate) => all.push(atPaths(candidate, messages)))
+    return all
   }
 
   return { of }

@@ -1,4 +1,5 @@
 import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
+import { inTurns } from '../in-turns.ts'
 import { JsonText, memberText } from '../lossless-json.ts'
 import { inBatches, inHalves, type Size } from '../trace/batches.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
@@ -30,7 +31,8 @@ export async function* candidatesOf(
   projectId: string,
   found: readonly FoundCall[],
 ): AsyncGenerator<Candidate[]> {
-  const named = new Map(found.map((one) => [one, refsOf(one)]))
+  const named = new Map<FoundCall, string[]>()
+  await inTurns(found, (one) => named.set(one, refsOf(one)))
   const resolved = async (some: readonly FoundCall[]) => {
     const all = some.flatMap((one) => named.get(one) ?? [])
     return { some, values: all.length === 0 ? NOTHING : await refs.resolve(projectId, all) }
@@ -40,7 +42,11 @@ export async function* candidatesOf(
       bytes: (named.get(one) ?? []).reduce((sum, ref) => sum + (values.get(ref)?.text.length ?? 0), 0),
       count: 1,
     })
-    for (const batch of inBatches(some, PER_BATCH, sizeOf)) yield batch.map((one) => candidateOf(one, values))
+    for (const batch of inBatches(some, PER_BATCH, sizeOf)) {
+      const candidates: Candidate[] = []
+      await inTurns(batch, (one) => candidates.push(candidateOf(one, values)))
+      yield candidates
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
+import { withTurns } from '../in-turns.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import { type Conversation, chatOf } from './chat-shapes.ts'
@@ -33,7 +34,7 @@ export async function llmBelow(
     for (let at = 0; at < parents.length; at += PARENTS_PER_QUERY) {
       const filter = { parent_ids: parents.slice(at, at + PARENTS_PER_QUERY) }
       const children = await calls.list({ project_id, filter, columns: COLUMNS }, context)
-      for await (const call of children) {
+      for await (const call of withTurns(children)) {
         if (++looked > LOOKED_AT_MAX)
           throw tooLarge('There are too many calls below these: collect fewer at once')
         const root = level.get(call.parent_id ?? '') ?? ''

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { ClientError } from '../errors.ts'
 import { JsonText, stringify } from '../lossless-json.ts'
-import { jsonDigest } from '../trace/digest.ts'
+import { checkDigestible } from '../trace/digestible.ts'
 import { callRef } from '../trace/ref-uri.ts'
 import { type Candidate, textAt, valueAt } from './candidate.ts'
 import type { Conversation } from './chat-shapes.ts'
@@ -30,7 +30,7 @@ export interface RowSource {
 export function ifHoldable(make: () => Made): Made {
   try {
     const made = make()
-    if ('row' in made) jsonDigest(made.row.text)
+    if ('row' in made) checkDigestible(made.row.text)
     return made
   } catch (error) {
     // Values of calls may be nested too deeply to be digested or written, which is a RangeError.

@@ -1,7 +1,6 @@
-import { invalidRequest } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json-limits.ts'
 import { endOfScalar, endOfString } from '../json-scan.ts'
-import { internalRef, isInternalRef, isRef } from './ref-uri.ts'
+import { internalised, tooDeep } from './digestible.ts'
 
 /**
  * The canonical form of a JSON value: Python's `json.dumps(value, sort_keys=True)`, in which refs are in their internal form.
@@ -33,7 +32,7 @@ function writeValue(form: Form): void {
   const byte = skipSpace(form)
   if (byte === 0x22) writeString(form, internalised)
   else if (byte === 0x7b || byte === 0x5b) {
-    if (++form.depth > JSON_DEPTH_MAX) throw invalidRequest('The value is nested too deeply')
+    if (++form.depth > JSON_DEPTH_MAX) throw tooDeep()
     if (byte === 0x7b) writeObject(form)
     else writeArray(form)
     form.depth--
@@ -207,12 +206,6 @@ function skipComma(form: Form): void {
 }
 
 function asItIs(text: string): string {
-  return text
-}
-
-function internalised(text: string): string {
-  if (isRef(text)) return internalRef(text)
-  if (isInternalRef(text)) throw invalidRequest('Unexpected internal ref format')
   return text
 }
 

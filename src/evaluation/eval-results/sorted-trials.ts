@@ -1,9 +1,11 @@
 import { ClientError, tooLarge } from '../../errors.ts'
+import { withTurns } from '../../in-turns.ts'
 import { memberText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
-import { bytesDigest, jsonDigest } from '../../trace/digest.ts'
+import { bytesDigest } from '../../trace/digest.ts'
+import { digestOf } from '../../trace/digest-thread.ts'
 import { internalRef, isRef } from '../../trace/ref-uri.ts'
 import * as queries from './queries.ts'
 
@@ -40,11 +42,10 @@ export async function sortTrials(
   const rows = new Map<string, RowOfTrials>()
   let count = 0
   for await (const piece of wholeRows(traces, queries.selectTrialPositions(selection), signal)) {
-    for (const row = readRowBinary(piece); !row.done(); ) {
+    for await (const { trial, weave, inputs } of withTurns(trialsIn(piece))) {
       if (++count > TRIALS_MAX)
         throw tooLarge(`There are more than ${TRIALS_MAX} trials: ask for fewer evaluations at once`)
-      const trial = { id: row.text(), root: row.text(), startedAt: row.micros(), bytes: row.count() }
-      const { digest, ref } = exampleOf(row.text(), row.text())
+      const { digest, ref } = await exampleOf(weave, inputs)
       const found = rows.get(digest) ?? { digest, ref, trials: [] }
       found.trials.push(trial)
       rows.set(digest, found)
@@ -52,6 +53,14 @@ export async function sortTrials(
   }
   for (const { trials } of rows.values()) trials.sort(byStart)
   return [...rows.values()].sort((a, b) => compare(a.digest, b.digest))
+}
+
+/** Trials with what shows their examples. */
+function* trialsIn(piece: Parameters<typeof readRowBinary>[0]) {
+  for (const row = readRowBinary(piece); !row.done(); ) {
+    const trial = { id: row.text(), root: row.text(), startedAt: row.micros(), bytes: row.count() }
+    yield { trial, weave: row.text(), inputs: row.text() }
+  }
 }
 
 /** A row, for reading its trials. */
@@ -93,9 +102,12 @@ export function compare(a: string, b: string): number {
  * @param weave the example where it is a text that begins as refs do
  * @param inputs in which any other example is
  */
-function exampleOf(weave: string, inputs: string): { digest: string; ref: string | undefined } {
+async function exampleOf(
+  weave: string,
+  inputs: string,
+): Promise<{ digest: string; ref: string | undefined }> {
   const json = weave === '' ? (memberText(inputs, 'example') ?? 'null') : undefined
-  if (json !== undefined && !json.startsWith('"')) return { digest: digestOf(json), ref: undefined }
+  if (json !== undefined && !json.startsWith('"')) return { digest: await valueDigest(json), ref: undefined }
   const text = json === undefined ? weave : String(JSON.parse(json))
   const ref = isRef(text) ? text : undefined
   const inDataset = /^.+\/attr\/rows\/id\/([^/]+)$/s.exec(text)?.[1]
@@ -104,11 +116,14 @@ function exampleOf(weave: string, inputs: string): { digest: string; ref: string
 }
 
 /** A value nested too deeply for a digest cannot be a dataset's row, so the digest of its text identifies it. */
-function digestOf(json: string): string {
+async function valueDigest(json: string): Promise<string> {
   try {
-    return jsonDigest(json)
+    return await digestOf(json)
   } catch (error) {
-    if (error instanceof ClientError) return bytesDigest(json)
+    if (error instanceof ClientError && error.status === NOT_DIGESTIBLE) return bytesDigest(json)
     throw error
   }
 }
+
+/** The status with which such a value is refused. */
+const NOT_DIGESTIBLE = 400

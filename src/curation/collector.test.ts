@@ -1,0 +1,51 @@
+import { describe, expect, it, vi } from 'vitest'
+import { TURN_MS } from '../in-turns.ts'
+import { JsonText } from '../lossless-json.ts'
+import type { Fields } from '../testing.ts'
+import { type CollectorDeps, createCollector } from './collector.ts'
+import { createTally } from './left-out.ts'
+import { chatCall } from './test-collecting.ts'
+import type { CollectReq } from './wire.ts'
+
+/** A call as it is read. */
+function read(call: Fields): Fields {
+  const payloads = ['inputs', 'output', 'attributes', 'summary'] as const
+  const texts = payloads.map((name) => [name, new JsonText(JSON.stringify(call[name] ?? {}))])
+  return { parent_id: null, exception: null, ...call, ...Object.fromEntries(texts) }
+}
+
+/** Collects calls, all of which are there at once, into rows of conversations. */
+function gather(calls: readonly Fields[]) {
+  const list = async ({ filter }: { filter?: { parent_ids?: string[] } }) =>
+    (async function* () {
+      const parents = filter?.parent_ids
+      yield* calls.filter(({ parent_id }) => parents === undefined || parents.includes(String(parent_id)))
+    })()
+  const deps = { calls: { list }, refs: { resolve: async () => new Map() } }
+  const req = { entity: 'a', project: 'b', from: { calls: {} }, into: { sft: { name: 'x' } } }
+  const tally = createTally()
+  const context = { signal: new AbortController().signal }
+  // The stand-ins have what is read of calls and refs.
+  const { gather } = createCollector(deps as unknown as CollectorDeps)
+  return gather({ req: req as CollectReq, tally, context } as Parameters<typeof gather>[0])
+}
+
+describe('createCollector', () => {
+  it('lets others work between the calls of a batch', async () => {
+    const calls = Array.from({ length: 5 }, (_, index) => read(chatCall(`question ${index}`, 'yes')))
+    // As if the work on each call took a whole turn.
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += TURN_MS))
+    let turns = 0
+    const count = (): void => {
+      turns++
+      waiting = setImmediate(count)
+    }
+    let waiting = setImmediate(count)
+    const rows = await gather(calls)
+    clearImmediate(waiting)
+    clock.mockRestore()
+    expect(rows).toHaveLength(5)
+    expect(turns).toBeGreaterThanOrEqual(10)
+  })
+})
