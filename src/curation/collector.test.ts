@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { TURN_MS } from '../in-turns.ts'
 import { JsonText } from '../lossless-json.ts'
 import type { Fields } from '../testing.ts'
+import { finishedCall } from '../trace/test-calls.ts'
 import { type CollectorDeps, createCollector } from './collector.ts'
 import { createTally } from './left-out.ts'
 import { chatCall } from './test-collecting.ts'
@@ -15,7 +16,7 @@ function read(call: Fields): Fields {
 }
 
 /** Collects calls, all of which are there at once, into rows of conversations. */
-function gather(calls: readonly Fields[]) {
+function gathering(calls: readonly Fields[]) {
   const list = async ({ filter }: { filter?: { parent_ids?: string[] } }) =>
     (async function* () {
       const parents = filter?.parent_ids
@@ -27,7 +28,8 @@ function gather(calls: readonly Fields[]) {
   const context = { signal: new AbortController().signal }
   // The stand-ins have what is read of calls and refs.
   const { gather } = createCollector(deps as unknown as CollectorDeps)
-  return gather({ req: req as CollectReq, tally, context } as Parameters<typeof gather>[0])
+  const work = { req: req as CollectReq, tally, context } as Parameters<typeof gather>[0]
+  return { rows: gather(work), tally }
 }
 
 describe('createCollector', () => {
@@ -42,10 +44,22 @@ describe('createCollector', () => {
       waiting = setImmediate(count)
     }
     let waiting = setImmediate(count)
-    const rows = await gather(calls)
+    const rows = await gathering(calls).rows
     clearImmediate(waiting)
     clock.mockRestore()
     expect(rows).toHaveLength(5)
     expect(turns).toBeGreaterThanOrEqual(10)
+  })
+
+  it('makes one conversation of a call and the model call below it', async () => {
+    const app = read(finishedCall({ inputs: { question: '2+2?' }, output: '4' }))
+    const agent = read(finishedCall({ inputs: { question: '2+2?' }, output: '4', parent_id: app['id'] }))
+    const llm = read(chatCall('2+2?', '4', { parent_id: agent['id'] }))
+    const other = read(chatCall('2+2?', '4'))
+    const { rows, tally } = gathering([app, agent, llm, other])
+    expect((await rows).map(({ callId }) => callId)).toEqual([app['id'], other['id']])
+    expect(tally.all()).toEqual([
+      { reason: 'has the same model call as another', count: 2, example_call_id: agent['id'] },
+    ])
   })
 })

@@ -28,6 +28,12 @@ interface Work {
   context: CallContext
 }
 
+/** The same with what was collected so far. */
+interface Progress extends Work {
+  /** The model calls of the conversations. */
+  taken: Set<string>
+}
+
 interface Chosen {
   candidate: Candidate
   score: number | undefined
@@ -64,7 +70,7 @@ export function createCollector(deps: CollectorDeps): Collector {
   }
 
   /** The result for each, in their order. */
-  async function make(chosen: readonly Chosen[], { req, context }: Work): Promise<Made[]> {
+  async function make(chosen: readonly Chosen[], { req, context, taken }: Progress): Promise<Made[]> {
     const projectId = projectIdOf(req)
     const { into, messages } = req
     const columns = 'dataset' in into ? into.dataset.columns : undefined
@@ -74,7 +80,7 @@ export function createCollector(deps: CollectorDeps): Collector {
       return all
     }
     const candidates = chosen.map(({ candidate }) => candidate)
-    const where = { messages: messages ?? undefined, projectId, context }
+    const where = { messages: messages ?? undefined, projectId, context, taken }
     const understood = await conversations.of(candidates, where)
     await inTurns(chosen.entries(), ([index, one]) => {
       const found = understood[index] ?? { reason: 'is no conversation' }
@@ -90,12 +96,13 @@ export function createCollector(deps: CollectorDeps): Collector {
 
   async function gather(work: Work): Promise<Row[]> {
     const { req, tally, context } = work
+    const progress = { ...work, taken: new Set<string>() }
     const rows: Row[] = []
     let chars = 0
     const source = { projectId: projectIdOf(req), from: req.from, tally, context }
     for await (const batch of sources.candidates(source)) {
       const chosen = await choose(batch, work)
-      for (const [index, made] of (await make(chosen, work)).entries()) {
+      for (const [index, made] of (await make(chosen, progress)).entries()) {
         if ('reason' in made) {
           tally.add(made.reason, chosen[index]?.candidate.call.id ?? '')
           continue

@@ -11,12 +11,20 @@ import type { Messages } from './wire.ts'
 /** A conversation, or the reason why a call makes none. */
 export type Understood = { conversation: Conversation } | { reason: string }
 
+/** Where conversations are searched for. */
+interface Where {
+  projectId: string
+  context: CallContext
+  /** The model calls of the conversations so far: the calls above one would make the same conversation again. */
+  taken: Set<string>
+}
+
 /** Makes conversations of calls; a call that is not certain to be one is left out. */
 export interface Conversations {
   /** In the order of the candidates. */
   of(
     candidates: readonly Candidate[],
-    work: { messages: Messages | undefined; projectId: string; context: CallContext },
+    work: Where & { messages: Messages | undefined },
   ): Promise<Understood[]>
 }
 
@@ -31,10 +39,7 @@ interface ReadCandidate {
 
 export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): Conversations {
   /** A model's call itself, the one model's call below, or its input and output as texts. */
-  async function foundOut(
-    candidates: readonly Candidate[],
-    where: { projectId: string; context: CallContext },
-  ): Promise<Understood[]> {
+  async function foundOut(candidates: readonly Candidate[], where: Where): Promise<Understood[]> {
     const read: ReadCandidate[] = []
     await inTurns(candidates, (candidate) => {
       const inputs: unknown = JSON.parse(candidate.asked.inputs)
@@ -49,17 +54,20 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): 
       open.map(({ candidate }) => candidate.call),
     )
     return read.map(({ candidate, inputs, output, chat }): Understood => {
-      if (chat !== undefined) return { conversation: chat }
-      const llm: Below = below.get(candidate.call.id)
+      const { id } = candidate.call
+      const llm: Below = chat === undefined ? below.get(id) : { id, conversation: chat }
       if (llm === 'several')
         return { reason: 'has several calls of models below it: say with messages what to take' }
-      return llm === undefined ? textInTextOut(inputs, output) : { conversation: llm }
+      if (llm === undefined) return textInTextOut(inputs, output)
+      if (where.taken.has(llm.id)) return { reason: 'has the same model call as another' }
+      where.taken.add(llm.id)
+      return { conversation: llm.conversation }
     })
   }
 
   async function of(
     candidates: readonly Candidate[],
-    { messages, ...where }: { messages: Messages | undefined; projectId: string; context: CallContext },
+    { messages, ...where }: Where & { messages: Messages | undefined },
   ): Promise<Understood[]> {
     if (messages === undefined) return foundOut(candidates, where)
     const all: Understood[] = []

@@ -11,8 +11,8 @@ const PARENTS_PER_QUERY = 1000
 /** Calls below one batch that are looked at: agents make some hundred each. */
 const LOOKED_AT_MAX = 200_000
 
-/** Model calls below a call: none, one, or several. */
-export type Below = Conversation | 'several' | undefined
+/** Model calls below a call: none, the one, or several. */
+export type Below = { id: string; conversation: Conversation } | 'several' | undefined
 
 /**
  * Finds the model calls below each of some calls, level by level. The search ends at a model call: clients that use
@@ -43,7 +43,7 @@ export async function llmBelow(
         seen.add(place)
         const chat = call.exception ? undefined : chatOfCall(call)
         if (chat === undefined) next.set(call.id, root)
-        else found.set(root, found.has(root) ? 'several' : chat)
+        else found.set(root, found.has(root) ? 'several' : { id: call.id, conversation: chat })
       }
     }
     level = next
