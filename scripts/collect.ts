@@ -127,6 +127,13 @@ const NEEDS: readonly {
   },
 ]
 
+/** Options that are a member of another one, which may not say it as well. */
+const MEMBERS: readonly { option: keyof Values; of: JsonOption; member: string }[] = [
+  { option: 'op', of: 'filter', member: 'op_names' },
+  { option: 'learning-rate', of: 'config', member: 'learning_rate' },
+  { option: 'batch-size', of: 'config', member: 'batch_size' },
+]
+
 /** Interval of polling a job. */
 const POLL_MS = 500
 
@@ -147,7 +154,7 @@ async function collect(): Promise<void> {
   if (values.watch && collected.job_id !== null) await watch(values, collected.job_id)
 }
 
-/** @throws Error that names each option which the others make meaningless */
+/** @throws Error that names each option which the others make meaningless, or say as well */
 function refuseUnread(values: Values): void {
   const unread = NEEDS.flatMap(({ needs, isGiven, options }) =>
     isGiven(values)
@@ -156,7 +163,12 @@ function refuseUnread(values: Values): void {
           .filter((name) => values[name] !== undefined && values[name] !== false)
           .map((name) => `--${name} needs ${needs}`),
   )
-  if (unread.length > 0) throw new Error(unread.join('\n'))
+  const twice = MEMBERS.flatMap(({ option, of, member }) =>
+    values[option] !== undefined && Object.hasOwn(members(values, of), member)
+      ? [`--${option} is ${member} of --${of}: give one of them`]
+      : [],
+  )
+  if (unread.length + twice.length > 0) throw new Error([...unread, ...twice].join('\n'))
 }
 
 function bodyOf(values: Values, projectId: string): object {
