@@ -1,6 +1,7 @@
 import { invalidRequest } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import { JsonText } from '../lossless-json.ts'
+import { createOwnerTurns } from '../owner-turns.ts'
 import { checkObjectId } from '../trace/objects/publisher.ts'
 import { safeName } from '../trace/objects/safe-name.ts'
 import { projectIdOf } from '../trace/project-path-wire.ts'
@@ -12,6 +13,12 @@ import { createTally } from './left-out.ts'
 import { createTraining, type TrainingDeps } from './training.ts'
 import type { CollectReq, CollectRes } from './wire.ts'
 
+/** Collects at once: the rows of each may take some 500 MB. */
+const AT_ONCE = 4
+
+/** Those of one entity that wait, each with its request open. */
+const WAITING_MAX = 20
+
 export interface CurationDeps extends CollectorDeps, TrainingDeps {
   typedObjects: { datasets: Pick<TypedObjects['datasets'], 'create'> }
 }
@@ -20,8 +27,9 @@ export interface CurationDeps extends CollectorDeps, TrainingDeps {
 export interface Curation {
   /**
    * Collects calls into a version of a dataset and, on request, submits a training job on it. The same calls make the
-   * same version, so a request whose job was refused can be repeated.
-   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; what refuses a training job.
+   * same version, so a request whose job was refused can be repeated. A project collects once at a time, and projects take turns.
+   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; 503 where too many collects of the entity wait;
+   * what refuses a training job.
    */
   collect(req: CollectReq, context: CallContext): Promise<CollectRes>
 }
@@ -29,9 +37,10 @@ export interface Curation {
 export function createCuration(deps: CurationDeps): Curation {
   const { gather } = createCollector(deps)
   const training = createTraining(deps)
+  const turns = createOwnerTurns({ places: AT_ONCE, waitingMax: WAITING_MAX })
 
-  async function collect(req: CollectReq, context: CallContext): Promise<CollectRes> {
-    checkReq(req)
+  async function collectInTurn(req: CollectReq, context: CallContext): Promise<CollectRes> {
+    context.signal.throwIfAborted()
     const { entity, project } = req
     const { name, train, isGrouped } = targetOf(req)
     checkObjectId(safeName(name))
@@ -59,7 +68,12 @@ export function createCuration(deps: CurationDeps): Curation {
     }
   }
 
-  return { collect }
+  return {
+    async collect(req, context) {
+      checkReq(req)
+      return turns(projectIdOf(req), () => collectInTurn(req, context))
+    },
+  }
 }
 
 function targetOf({ into }: CollectReq) {
