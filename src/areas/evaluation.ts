@@ -87,7 +87,11 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
   trace.objects.reviewWith(async (published, context) =>
     published.base_object_class === MONITOR_CLASS ? callScoring.monitorWarnings(published, context) : [],
   )
-  const monitors = createMonitors({ ...work, scoringTasks: callScoring.tasks })
+  const monitors = createMonitors({
+    ...work,
+    scoringTasks: callScoring.tasks,
+    waitingScores: callScoring.waiting,
+  })
   return {
     removals: [createMonitorsRemoval({ control })],
     routes: [

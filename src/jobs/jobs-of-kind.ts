@@ -29,8 +29,7 @@ export interface JobsOfKind<Payload> {
    * @returns false for a job that has ended or does not exist.
    */
   cancel(id: string, reason: string): Promise<boolean>
-  /** How many have not ended: all, or those of each of the groups. */
-  countOpen(): Promise<number>
+  /** How many have not ended, of each of the groups that have any. */
   countOpenOf(groups: readonly string[]): Promise<Map<string, number>>
   /** The same of an entity, or of a key. */
   countOpenBy(by: 'entity' | 'key_id', name: string, tx?: ControlTx): Promise<number>
@@ -81,7 +80,6 @@ export function createJobsOfKind<Payload>(
       wake()
     },
     cancel: (id, reason) => cancelJob(deps, { kind, id, reason }),
-    countOpen: () => queries.countOpen(control, kind),
     countOpenOf: (groups) => queries.countOpenOf(control, { kind, groups }),
     countOpenBy: (by, name, tx = control) => queries.countOpenBy(tx, { kind, by, name }),
     async payloadsOf(ids) {

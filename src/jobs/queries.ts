@@ -62,17 +62,7 @@ export async function insertOnce(tx: ControlTx, row: NewJobRow): Promise<void> {
 
 const OPEN = ['waiting', 'active'] as const
 
-/** How many jobs of a kind have not ended. */
-export async function countOpen(control: ControlDb, kind: string): Promise<number> {
-  const counted = control
-    .selectFrom('jobs')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .where('kind', '=', kind)
-    .where('state', 'in', OPEN)
-  return Number((await counted.executeTakeFirst())?.count ?? 0)
-}
-
-/** The same of one entity, or of those that one key started. */
+/** How many jobs of a kind have not ended, of one entity or of those that one key started. */
 export async function countOpenBy(
   control: ControlTx,
   { kind, by, name }: { kind: string; by: 'entity' | 'key_id'; name: string },

@@ -11,6 +11,7 @@ import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import { type KnownMonitor, knownMonitors, readMonitor } from './active-monitors.ts'
 import * as queries from './queries.ts'
+import type { WaitingLimits } from './waiting-scores.ts'
 import type * as wire from './wire.ts'
 
 /** Monitors, and scorers of each, that are read at once: a project may have a hundred of both. */
@@ -18,8 +19,7 @@ const READ_AT_ONCE = 4
 
 export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
-  /** How many scores wait, by the monitor that defined them. */
-  countWaiting: (refs: readonly string[]) => Promise<Map<string, number>>
+  waiting: Pick<WaitingLimits, 'ofMonitors'>
   objects: Pick<Objects, 'read' | 'query'>
   calls: Pick<Calls, 'list'>
 }
@@ -72,22 +72,30 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
     const states = new Map(
       (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
     )
-    const waiting = await deps.countWaiting(known.map(({ ref }) => ref))
+    const waitingOf = await deps.waiting.ofMonitors(
+      project_id,
+      known.map(({ ref }) => ref),
+    )
     const monitors = await pMap(
       known,
       async (monitor) => {
         const { object_id, digest, ref, class_name, is_active } = monitor
         const state = states.get(object_id)
+        const waiting = waitingOf(ref)
+        const full = monitor.runs === undefined ? undefined : waiting.problem
         return {
           object_id,
           digest,
           ref,
           class_name,
           is_active,
-          problems: await problemsOf(project_id, monitor, context),
+          problems: [
+            ...(await problemsOf(project_id, monitor, context)),
+            ...(full === undefined ? [] : [full]),
+          ],
           scored: state?.scored ?? 0,
           failed: state?.failed ?? 0,
-          waiting: waiting.get(ref) ?? 0,
+          waiting: waiting.count,
           last_run_at: state?.last_run_at ?? null,
           last_error: state?.last_error ?? null,
         }

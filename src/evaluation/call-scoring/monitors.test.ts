@@ -7,6 +7,7 @@ import { openTestControlDb } from '../../stores/control-db/test-database.ts'
 import { SILENT } from '../../test-log.ts'
 import type { OnEnded } from '../../trace/calls/write/writer.ts'
 import { createMonitors, type MonitorsDeps } from './monitors.ts'
+import { statesIn } from './queries.ts'
 
 let control: Awaited<ReturnType<typeof openTestControlDb>>
 
@@ -16,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => control[Symbol.asyncDispose]())
 
 /** Monitors of projects that have one each, over calls of which `onLook` hears when they are looked at. */
-async function useMonitors(onLook: (projectId: string, note: OnEnded) => Promise<void>) {
+async function useMonitors(
+  onLook: (projectId: string, note: OnEnded) => Promise<void>,
+  { problem }: { problem?: string } = {},
+) {
   const watching = Promise.withResolvers<OnEnded>()
   const val = new JsonText(JSON.stringify({ _class_name: 'Monitor', active: true, scorers: ['x'] }))
   const objs = [{ object_id: 'm', digest: 'v0', wb_user_id: 'u', val }]
@@ -32,6 +36,7 @@ async function useMonitors(onLook: (projectId: string, note: OnEnded) => Promise
     objects: { query: async () => ({ objs }), watchChanges: () => undefined },
     feedback: { query: async () => ({ result: [] }) },
     scoringTasks: { addIn: async () => undefined, wake: () => undefined },
+    waitingScores: { ofMonitors: async () => () => ({ count: 0, problem }) },
   }
   const deps = { ...fake, control, jobQueue, peers: NO_PEERS, log: SILENT }
   // The stand-ins have what monitors use of calls, objects and feedback.
@@ -63,5 +68,22 @@ describe('monitors', () => {
       const left = control.selectFrom('monitored_calls').selectAll().where('pending_write', 'is', null)
       expect(await left.execute()).toEqual([])
     })
+  })
+
+  it('skip calls while too many of their scores wait, and say so', async () => {
+    const looks: string[] = []
+    const onLook = async (project_id: string) => void looks.push(project_id)
+    const { note, jobQueue } = await useMonitors(onLook, { problem: 'too many' })
+    const project_id = 'full/project'
+    ;(await note([{ project_id, id: newId() }]))()
+    await using _queue = await jobQueue.start()
+    await vi.waitFor(
+      async () =>
+        expect(await statesIn(control, project_id)).toMatchObject([
+          { object_id: 'm', last_error: 'too many' },
+        ]),
+      { timeout: 20_000 },
+    )
+    expect(looks).toEqual([])
   })
 })

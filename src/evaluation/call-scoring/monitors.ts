@@ -12,6 +12,7 @@ import { type ActiveMonitor, knownMonitors } from './active-monitors.ts'
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import * as queries from './queries.ts'
 import type { ScoringTasks } from './scoring-task.ts'
+import type { WaitingLimits } from './waiting-scores.ts'
 import { tasksPerCall, unstartedOf, type WantedDeps, wantedTasks } from './wanted-tasks.ts'
 
 /** Projects whose monitors are remembered, a few hundred bytes each. */
@@ -34,6 +35,7 @@ export interface MonitorsDeps extends WantedDeps {
   peers: Peers
   log: Log
   scoringTasks: ScoringTasks
+  waitingScores: Pick<WaitingLimits, 'ofMonitors'>
 }
 
 /**
@@ -87,6 +89,19 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     return wanted.length === 0 ? () => undefined : noted.note(wanted)
   }
 
+  /** The monitors that may add tasks, and those of which too many wait: these skip calls, and say so in their state. */
+  async function withRoom(project_id: string, monitors: readonly ActiveMonitor[]) {
+    const waitingOf = await deps.waitingScores.ofMonitors(
+      project_id,
+      monitors.map(({ ref }) => ref),
+    )
+    const full = monitors.flatMap((monitor) => {
+      const reason = waitingOf(monitor.ref).problem
+      return reason === undefined ? [] : [{ monitor, reason }]
+    })
+    return { open: monitors.filter(({ ref }) => waitingOf(ref).problem === undefined), full }
+  }
+
   /**
    * Adds the tasks that monitors define for some calls, and removes the notes of these. A call whose end came before its
    * start is looked at once more, later.
@@ -97,9 +112,10 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const written = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
     if (written.length === 0) return
     const unstarted = await unstartedOf(deps, written, signal)
-    const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors }, signal)
-    for (const { monitor, reason } of failed) {
-      log.warn({ monitor: monitor.ref, reason }, 'a monitor cannot choose calls')
+    const { open, full } = await withRoom(project_id, monitors)
+    const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors: open }, signal)
+    for (const { monitor, reason } of [...full, ...failed]) {
+      log.warn({ monitor: monitor.ref, reason }, 'a monitor chooses no calls')
       await queries.countRun(control, { project_id, object_id: monitor.object_id, error: reason })
     }
     await control.transaction().execute(async (tx) => {

@@ -22,6 +22,7 @@ import type { Scored, Scorer } from '../scorers/scorer.ts'
 import * as queries from './queries.ts'
 import { targetOf } from './scored-target.ts'
 import { joinWaiting, type NewScoringTask, ScoringTask, type ScoringTasks } from './scoring-task.ts'
+import { createWaitingLimits, type WaitingLimits } from './waiting-scores.ts'
 
 /** Tasks done at once; a judge spends most of its time waiting for a model. */
 const AT_ONCE = 16
@@ -47,10 +48,7 @@ export interface ScoringDeps extends LoadingDeps {
 /** Applies scorers to calls that have been written. */
 export interface Scoring {
   tasks: ScoringTasks
-  /** Tasks that have not ended. */
-  countOpen(): Promise<number>
-  /** The same by monitor, without monitors that have none. */
-  countOpenOf(refs: readonly string[]): Promise<Map<string, number>>
+  waiting: WaitingLimits
 }
 
 export function createScoring(deps: ScoringDeps): Scoring {
@@ -85,8 +83,7 @@ export function createScoring(deps: ScoringDeps): Scoring {
       addIn: (tx, tasks) => jobs.replaceIn(tx, tasks.map(ofItsEntity), joinWaiting),
       wake: jobs.wake,
     },
-    countOpen: jobs.countOpen,
-    countOpenOf: jobs.countOpenOf,
+    waiting: createWaitingLimits(jobs),
   }
 }
 

@@ -1,4 +1,4 @@
-import { invalidRequest, notFound, tooLarge, tooManyRequests } from '../../errors.ts'
+import { invalidRequest, notFound, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { Calls } from '../../trace/calls/service.ts'
@@ -8,6 +8,7 @@ import { loadScorer } from '../scorers/load-scorer.ts'
 import { createMonitorStates, type MonitorStates } from './monitor-states.ts'
 import { createScoring, type ScoringDeps } from './scoring.ts'
 import type { ScoringTasks } from './scoring-task.ts'
+import type { WaitingLimits } from './waiting-scores.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: a list of ids in a filter is limited to this. */
@@ -16,9 +17,6 @@ const CALLS_PER_QUERY = 1000
 /** Calls times scorers of one request; a task takes some 500 bytes. */
 const TASKS_PER_REQUEST_MAX = 100_000
 
-/** Tasks that may wait, some 500 MB. */
-const TASKS_MAX = 1_000_000
-
 /** Scores of calls that have been written, made in the background and stored as feedback. */
 export interface CallScoring {
   /** Resolves when the tasks are stored. @throws 400 and 404 for scorers and calls that cannot be used. */
@@ -26,6 +24,7 @@ export interface CallScoring {
   monitors: MonitorStates['list']
   monitorWarnings: MonitorStates['warnings']
   tasks: ScoringTasks
+  waiting: WaitingLimits
 }
 
 export function createCallScoring(
@@ -33,7 +32,7 @@ export function createCallScoring(
 ): CallScoring {
   const { control, calls } = deps
   const scoring = createScoring(deps)
-  const states = createMonitorStates({ ...deps, countWaiting: scoring.countOpenOf })
+  const states = createMonitorStates({ ...deps, waiting: scoring.waiting })
 
   /** @throws 404 that names the first unknown call. */
   async function checkCalls(project_id: string, ids: readonly string[], context: CallContext): Promise<void> {
@@ -58,8 +57,7 @@ export function createCallScoring(
       scorer_refs.map((ref) => loadScorer(deps, { ref, projectId: project_id })),
     )
     await checkCalls(project_id, call_ids, context)
-    if ((await scoring.countOpen()) >= TASKS_MAX)
-      throw tooManyRequests(`${TASKS_MAX} scores are waiting already`, 60)
+    await scoring.waiting.check(project_id)
     const common = {
       project_id,
       trigger_ref: null,
@@ -76,5 +74,11 @@ export function createCallScoring(
     return {}
   }
 
-  return { score, monitors: states.list, monitorWarnings: states.warnings, tasks: scoring.tasks }
+  return {
+    score,
+    monitors: states.list,
+    monitorWarnings: states.warnings,
+    tasks: scoring.tasks,
+    waiting: scoring.waiting,
+  }
 }

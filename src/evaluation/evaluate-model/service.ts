@@ -16,7 +16,7 @@ import { defineEvaluationJobs, type EvaluationJobsDeps } from './evaluation-jobs
 import { loadEvaluation, rowsOfEvaluation } from './load-evaluation.ts'
 import type * as wire from './wire.ts'
 
-/** Evaluations that run or wait. */
+/** Evaluations of an entity that run or wait. */
 const OPEN_MAX = 1000
 
 /** A job becomes due once its call is written, and after this time if the server ends in between. */
@@ -53,8 +53,9 @@ export function createEvaluateModel(
   async function evaluate(req: wire.EvaluateModelReq, context: CallContext) {
     const { project_id } = req
     const { evaluationRef, modelRef } = await loadEvaluation(deps, req)
-    if ((await jobs.countOpen()) >= OPEN_MAX)
-      throw tooManyRequests(`${OPEN_MAX} evaluations are waiting already`, 60)
+    const { entity } = placeOf(project_id)
+    if ((await jobs.countOpenBy('entity', entity)) >= OPEN_MAX)
+      throw tooManyRequests(`${OPEN_MAX} evaluations of ${entity} are waiting already`, 60)
     const call_id = newId()
     const start = {
       project_id,
@@ -72,7 +73,6 @@ export function createEvaluateModel(
       ...principalOf(context),
     }
     // A job whose call was never written is dropped; a call without a job would run forever.
-    const { entity } = placeOf(project_id)
     const due = isoIn(CALL_WRITE_MS_MAX)
     const keyId = payload.key_id
     await control.transaction().execute(async (tx) => {
