@@ -12,6 +12,7 @@ import {
   LeaseLost,
   type Requeue,
   ServerStopping,
+  TurnEnded,
 } from './job-kind.ts'
 import * as leaseQueries from './lease-queries.ts'
 import { createProgressWriter } from './progress-writer.ts'
@@ -35,13 +36,14 @@ type Outcome =
   | { kind: 'ended'; end: JobEnd }
   | { kind: 'retry' | 'outage'; reason: string; error: unknown }
   | { kind: 'stopped' }
+  | { kind: 'turn ended' }
   | { kind: 'lease lost' }
 
 /** Runs one attempt at a leased job and records the outcome. Never rejects for what the handler throws. */
 export function runAttempt(
   deps: AttemptDeps,
   attempt: { kind: DefinedKind; row: JobRow },
-  signals: { abort: AbortSignal; stopping: AbortSignal },
+  signals: { abort: AbortSignal; turn: AbortSignal; stopping: AbortSignal },
 ): Promise<void> {
   const { kind, id, attempts, entity } = attempt.row
   const start = {
@@ -61,7 +63,7 @@ async function attemptWithin(
   span: Span,
   { control, log }: AttemptDeps,
   { kind, row }: { kind: DefinedKind; row: JobRow },
-  { abort: signal, stopping }: { abort: AbortSignal; stopping: AbortSignal },
+  { abort: signal, turn, stopping }: { abort: AbortSignal; turn: AbortSignal; stopping: AbortSignal },
 ): Promise<void> {
   const fence: JobContext['fence'] = async (tx) => {
     if (!(await leaseQueries.touchLease(tx, row))) throw new LeaseLost('The lease of the job was lost')
@@ -72,7 +74,7 @@ async function attemptWithin(
     await leaseQueries.setAttempts(tx, row, 1)
     attempts = 1
   }
-  const context = { signal, progress: progress.report, fence, countAnew }
+  const context = { signal, turn, progress: progress.report, fence, countAnew }
   const outcome = await outcomeOf(kind, row, { context, attempts: () => attempts })
   await progress.stop()
   span.set({ 'heddle.job.outcome': outcome.kind === 'ended' ? outcome.end.why : outcome.kind })
@@ -111,6 +113,10 @@ async function attemptWithin(
         const reason = 'The server was stopped'
         return requeue({ why: 'stopped', reason, attempts: attempts - 1 }, row.run_at)
       }
+      case 'turn ended': {
+        const reason = 'Others had their turn'
+        return requeue({ why: 'turn-ended', reason, attempts: attempts - 1 }, isoIn(0))
+      }
       case 'lease lost':
         log.warn({ kind: row.kind, job: row.id }, 'a job has passed to another server')
     }
@@ -136,6 +142,7 @@ async function outcomeOf(
     if (reason instanceof JobCancelled) return ended('cancelled', reason.message)
     if (reason instanceof ServerStopping) return { kind: 'stopped' }
     if (reason instanceof LeaseLost || error instanceof LeaseLost) return { kind: 'lease lost' }
+    if (error instanceof TurnEnded) return { kind: 'turn ended' }
     if (error instanceof StoreFailed || kind.isOutage(error))
       return { kind: 'outage', reason: messageOf(error), error }
     if (attempts() >= attempts_max || !kind.retries(error))

@@ -9,6 +9,7 @@ const RETRY_MS_MAX = 1_024_000
 export interface DefinedKind {
   kind: string
   concurrency: number
+  turnMs: number
   attemptsMax: number
   order: 'by-time' | 'groups-in-turn'
   keeps: 'all' | 'failures'
@@ -32,6 +33,7 @@ export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
   return {
     kind: kind.kind,
     concurrency: kind.concurrency,
+    turnMs: kind.turnMs ?? Number.POSITIVE_INFINITY,
     attemptsMax: kind.attemptsMax,
     order: kind.order ?? 'by-time',
     keeps: kind.keeps ?? 'all',

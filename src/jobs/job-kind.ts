@@ -17,6 +17,11 @@ export interface JobContext {
   signal: AbortSignal
   /** Reports the progress of the job; the newest report is in the job's row within a second. */
   progress(value: object): void
+  /**
+   * Aborted with a {@link TurnEnded} where the kind has turns, this attempt has had its own, and another entity waits: the handler ends
+   * what would be lost, and throws the reason.
+   */
+  turn: AbortSignal
   /** Makes a transaction depend on the lease. @throws LeaseLost when another server may have taken the job. */
   fence(tx: ControlTx): Promise<void>
   /** Counts this attempt as the first, in a transaction that records what earlier ones have not come to. */
@@ -37,9 +42,9 @@ export interface Requeue {
   /**
    * `failed`: the attempt threw. `outage`: it threw a `StoreFailed`, or what the kind calls an outage, and the job is tried again until
    * that has ended.
-   * `interrupted`: its server ended. `stopped`: its server was stopped.
+   * `interrupted`: its server ended. `stopped`: its server was stopped. `turn-ended`: others have their turn.
    */
-  why: 'failed' | 'outage' | 'interrupted' | 'stopped'
+  why: 'failed' | 'outage' | 'interrupted' | 'stopped' | 'turn-ended'
   reason: string
   /** Attempts that count. */
   attempts: number
@@ -55,8 +60,13 @@ export interface JobKind<Payload> {
   /** Jobs of this kind that one server runs at once. */
   concurrency: number
   /**
-   * Attempts, those included during which a server ended; an attempt that a clean stop or an outage interrupts does not count,
-   * and one that counts anew makes those before it forgotten.
+   * Milliseconds after which an attempt is asked to end where an entity with fewer attempts has due jobs and all places here are
+   * taken; otherwise an attempt lasts as long as it takes. Only of a kind whose jobs are taken by time.
+   */
+  turnMs?: number
+  /**
+   * Attempts, those included during which a server ended; an attempt that a clean stop, an outage or the end of its turn
+   * interrupts does not count, and one that counts anew makes those before it forgotten.
    */
   attemptsMax: number
   /**
@@ -109,6 +119,9 @@ export class JobCancelled extends Error {}
 
 /** The lease has passed to another server, which does the job from here on. */
 export class LeaseLost extends Error {}
+
+/** The attempt has had its turn; the job waits for the next one. */
+export class TurnEnded extends Error {}
 
 /** This server stops; the job continues here or elsewhere, and the attempt does not count. */
 export class ServerStopping extends Error {}

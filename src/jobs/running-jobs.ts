@@ -3,7 +3,7 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import type { Telemetry } from '../telemetry.ts'
 import { runAttempt } from './attempt.ts'
 import type { DefinedKind } from './defined-kind.ts'
-import { type JobCancelled, type LeaseLost, ServerStopping } from './job-kind.ts'
+import { type JobCancelled, type LeaseLost, ServerStopping, TurnEnded } from './job-kind.ts'
 import type { JobRow } from './queries.ts'
 
 type JobName = Pick<JobRow, 'kind' | 'id'>
@@ -16,6 +16,10 @@ export interface RunningJobs extends AsyncDisposable {
   run(row: JobRow): Promise<void>
   /** The rows as they were when they were taken. */
   rows(): JobRow[]
+  /** Asks an attempt to end, because others wait for its place. */
+  endTurn(attempt: AttemptName): void
+  /** Whether an attempt was asked to. */
+  isEnding(attempt: AttemptName): boolean
   /** Aborts all attempts at a job. @returns whether one runs here */
   abort(job: JobName, reason: JobCancelled | LeaseLost): boolean
   /** Aborts one attempt, unless it has ended: another one at the same job may have begun here since its lease was lost. */
@@ -33,25 +37,31 @@ export interface RunningJobsDeps {
 
 export function createRunningJobs({ kinds, onEnded, ...deps }: RunningJobsDeps): RunningJobs {
   const stopping = new AbortController()
-  const running = new Map<string, { row: JobRow; abort: AbortController; ended: Promise<void> }>()
+  const running = new Map<
+    string,
+    { row: JobRow; abort: AbortController; turn: AbortController; ended: Promise<void> }
+  >()
 
   function run(row: JobRow): Promise<void> {
     const kind = kinds.get(row.kind)
     if (kind === undefined) throw new Error(`No handler for jobs of the kind ${row.kind}`)
     const abort = new AbortController()
+    const turn = new AbortController()
     if (stopping.signal.aborted) abort.abort(stopping.signal.reason)
-    const signals = { abort: abort.signal, stopping: stopping.signal }
+    const signals = { abort: abort.signal, turn: turn.signal, stopping: stopping.signal }
     const ended = runAttempt(deps, { kind, row }, signals).finally(() => {
       running.delete(nameOf(row))
       onEnded()
     })
-    running.set(nameOf(row), { row, abort, ended })
+    running.set(nameOf(row), { row, abort, turn, ended })
     return ended
   }
 
   return {
     run,
     rows: () => [...running.values()].map(({ row }) => row),
+    endTurn: (attempt) => running.get(nameOf(attempt))?.turn.abort(new TurnEnded('Others have their turn')),
+    isEnding: (attempt) => running.get(nameOf(attempt))?.turn.signal.aborted ?? false,
     abort({ kind, id }, reason) {
       const found = [...running.values()].filter(({ row }) => row.kind === kind && row.id === id)
       for (const { abort } of found) abort.abort(reason)

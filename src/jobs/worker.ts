@@ -2,6 +2,7 @@ import { newId } from '../ids.ts'
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { DefinedKind } from './defined-kind.ts'
 import { createDueInTurn } from './due-in-turn.ts'
+import { endTurns } from './end-turns.ts'
 import { idsInTurn } from './groups-in-turn.ts'
 import * as leaseQueries from './lease-queries.ts'
 import { type LeasesDeps, returnExpired, startHeartbeat } from './leases.ts'
@@ -82,6 +83,7 @@ async function pass(deps: PassDeps): Promise<number> {
     await takeDue(deps, kind, { ending: !ready.has(kind.kind) || kind.isPaused() })
     const next = await queries.nextDue(deps.control, kind.kind)
     if (next !== undefined) idleMs = Math.min(idleMs, Date.parse(next) - Date.now() + 1)
+    idleMs = Math.min(idleMs, await endTurns(deps, kind))
   }
   return Math.max(idleMs, 1)
 }

@@ -18,6 +18,9 @@ import { EvaluationDeleted, type RunningDeps, runEvaluation } from './run-evalua
 /** Evaluations that run at once; each has its rows in turn, and all share the same models. */
 const AT_ONCE = 4
 
+/** Where evaluations of other entities wait, one that has had this long continues after them; each turn reads which rows are done. */
+const TURN_MS = 60_000
+
 /** What may succeed later is tried again after 1, 2, 4, 8 and 16 s. */
 const ATTEMPTS_MAX = 6
 const RETRY_MS = 1000
@@ -55,17 +58,19 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
     kind: 'evaluate_model',
     payload: EvaluationPayload,
     concurrency: AT_ONCE,
+    turnMs: TURN_MS,
     attemptsMax: ATTEMPTS_MAX,
     retryMs: (attempt) => 2 ** (attempt - 1) * RETRY_MS,
     retries: isTemporary,
 
-    async handle({ id, payload }, { signal }) {
+    async handle({ id, payload }, { signal, turn }) {
       const { project_id, user } = payload
       try {
         const evaluation = await loadEvaluation(deps, payload)
         const opNames = [...OPS, ...evaluation.scorers.map(({ opName }) => opName)]
         await ops.publish(project_id, opNames, user)
-        await runEvaluation({ ...deps, opRef: ops.refOf }, { ...payload, call_id: id }, evaluation, signal)
+        const job = { ...payload, call_id: id }
+        await runEvaluation({ ...deps, opRef: ops.refOf }, job, evaluation, { signal, turn })
       } catch (error) {
         if (!(error instanceof EvaluationDeleted)) throw error
         log.info({ evaluation: id, reason: messageOf(error) }, 'evaluation ended')

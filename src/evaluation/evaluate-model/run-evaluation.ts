@@ -1,4 +1,3 @@
-import pMap from 'p-map'
 import { z } from 'zod'
 import type { Principals } from '../../accounts/callers/principals.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -25,12 +24,10 @@ import {
 import { scoreFeedback } from '../scorers/score-feedback.ts'
 import { predictStructured } from '../structured-completion.ts'
 import { withoutTexts } from '../without-texts.ts'
+import { type TrialSignals, workOnAll } from './all-trials.ts'
 import { evaluateRow, type Trial } from './evaluate-row.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 import { summarizeRows } from './summarize-rows.ts'
-
-/** Rows worked on at once; each waits for its model most of the time. */
-const ROWS_AT_ONCE = 16
 
 /** Rows of the dataset in memory. */
 const ROWS_PER_PAGE = 500
@@ -68,20 +65,20 @@ interface Running {
 /**
  * Evaluates every row that has no result, and ends the evaluation with its summary. The result of a row is written at
  * once, and its calls have the same ids in every attempt: only an interrupted row is evaluated again.
- * @throws the reason of `signal`, which leaves everything as it is.
+ * @throws the reason of `signal`, which leaves everything as it is, and that of `turn` once the rows in progress have been evaluated.
  */
 export async function runEvaluation(
   deps: RunningDeps,
   job: EvaluationJob,
   evaluation: LoadedEvaluation,
-  signal: AbortSignal,
+  { signal, turn }: Pick<TrialSignals, 'signal' | 'turn'>,
 ): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
   const context = backgroundContext(job, either, await deps.principals.rightsOf(job))
   const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
   const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
-  await allOrAbort(waitingTrials(deps, running), evaluate, { signal, failed })
+  await workOnAll(waitingTrials(deps, running), evaluate, { signal, turn, failed })
   const { rows, totals } = await readOutcomes(deps, running)
   const summary = new JsonText(stringify(summarizeRows(rows, evaluation.scorers)))
   const calls = recorded(running)
@@ -98,30 +95,6 @@ export async function runEvaluation(
     summary: new JsonText(stringify(summaryOf(totals))),
   }
   await deps.calls.writeParts([...calls.parts, endPart(end, [])])
-}
-
-/**
- * Works on rows, some at once. The first error aborts the others, and is thrown once they have ended: the next attempt would
- * evaluate those that go on a second time.
- */
-async function allOrAbort(
-  trials: AsyncIterable<Trial>,
-  evaluate: (trial: Trial) => Promise<void>,
-  { signal, failed }: { signal: AbortSignal; failed: AbortController },
-): Promise<void> {
-  async function* untilFailed(): AsyncGenerator<Trial> {
-    try {
-      for await (const trial of trials) {
-        if (failed.signal.aborted) return
-        yield trial
-      }
-    } catch (error) {
-      failed.abort(error)
-    }
-  }
-  const work = (trial: Trial): Promise<void> => evaluate(trial).catch((error) => failed.abort(error))
-  await pMap(untilFailed(), work, { concurrency: ROWS_AT_ONCE, signal })
-  failed.signal.throwIfAborted()
 }
 
 /** Rows without a result, in the order of the dataset, once for each trial. */
