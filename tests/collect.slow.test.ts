@@ -60,7 +60,10 @@ describe('npm run collect', () => {
       ['column needs --into dataset', 'batch-size needs --into sft'],
     ],
     [['--into', 'sft', '--system', 'Be short'], ['system needs --prompt and --answer']],
-    [['--into', 'sft', '--op', 'x', '--filter', '{"op_names":["y"]}'], ['op is op_names of --filter: give one of them']],
+    [
+      ['--into', 'sft', '--op', 'x', '--filter', '{"op_names":["y"]}'],
+      ['op is op_names of --filter: give one of them'],
+    ],
     [
       ['--into', 'sft', '--train', 'm', '--batch-size', '1', '--config', '{"batch_size":2}'],
       ['batch-size is batch_size of --config: give one of them'],

@@ -1,3 +1,4 @@
+import { tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { JsonText } from '../../lossless-json.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
@@ -16,15 +17,20 @@ export interface TargetDeps {
 /** Calls of a turn that are searched for messages. */
 const TURN_CALLS_MAX = 500
 
-/** What a task is to score; undefined for a call that has been deleted, which is not scored. */
+/** Characters of calls that are scored together, as they are stored and with the values of their refs: 16 tasks are done at once. */
+const WINDOW_CHARS_MAX = 32 * 1024 * 1024
+
+/**
+ * What a task is to score; undefined for a call that has been deleted, which is not scored.
+ * @throws 413 for calls that are too large to be scored together.
+ */
 export async function targetOf(
   deps: TargetDeps,
   task: ScoringTask,
   context: CallContext,
 ): Promise<{ call: Call; scored: Scored } | undefined> {
   const ids = [...new Set([...(task.window_calls ?? []), task.call_id])]
-  const found = await callsOf(deps, { project_id: task.project_id, filter: { call_ids: ids } }, context)
-  const byId = new Map(found.map((call) => [call.id, call]))
+  const byId = await callsOf(deps, { project_id: task.project_id, call_ids: ids }, context)
   const call = byId.get(task.call_id)
   if (call === undefined) return undefined
   const turn = task.target === 'agent_turn' ? turnOf(call) : undefined
@@ -35,16 +41,26 @@ export async function targetOf(
 }
 
 /** Input and output of a call; inputs that are refs, such as columns of a dataset, are resolved. */
-async function scoredOf({ refs }: TargetDeps, { project_id, inputs, output }: Call): Promise<Scored> {
+async function scoredOf(deps: TargetDeps, call: Call): Promise<Scored> {
+  const { inputs, output } = await textsOf(deps, call)
+  return { output: JSON.parse(output), inputs: JSON.parse(inputs) }
+}
+
+async function textsOf({ refs }: TargetDeps, { project_id, inputs, output }: Call) {
   const named = refsAmong(inputs.text)
   const values = named.length === 0 ? new Map<string, JsonText>() : await refs.resolve(project_id, named)
-  return { output: output?.value() ?? null, inputs: JSON.parse(withValues(inputs.text, values)) }
+  return { output: output?.text ?? 'null', inputs: withValues(inputs.text, values) }
 }
 
 /** Calls that are scored together: the outputs of all of them, and the inputs of the last with `messages`, all of both. */
 async function scoredWindow(deps: TargetDeps, calls: readonly Call[]): Promise<Scored> {
+  const addChars = windowBudget()
   const messages: Scored[] = []
-  for (const call of calls) messages.push(await scoredOf(deps, call))
+  for (const call of calls) {
+    const { inputs, output } = await textsOf(deps, call)
+    addChars(inputs.length + output.length)
+    messages.push({ output: JSON.parse(output), inputs: JSON.parse(inputs) })
+  }
   return {
     output: messages.map(({ output }) => output),
     inputs: { ...messages.at(-1)?.inputs, messages },
@@ -61,7 +77,7 @@ async function scoredTurn(
   const sort_by = [{ field: 'started_at', direction: 'asc' as const }]
   const columns = ['attributes', 'started_at']
   const query = { project_id, filter: { trace_ids: [trace_id] }, sort_by, columns, limit: TURN_CALLS_MAX }
-  const turn = withMessagesOf(own, await callsOf(deps, query, context))
+  const turn = await withMessagesOf(own, await deps.calls.list(query, context))
   const { inputs, output } = await scoredOf(deps, call)
   const { system_instructions, input: input_messages, output: output_messages } = turn.messages
   return {
@@ -72,12 +88,29 @@ async function scoredTurn(
   }
 }
 
+/** Calls by their ids. */
 async function callsOf(
   { calls }: TargetDeps,
-  query: Parameters<Calls['list']>[0],
+  { project_id, call_ids }: { project_id: string; call_ids: string[] },
   context: CallContext,
-): Promise<Call[]> {
-  const found: Call[] = []
-  for await (const call of await calls.list(query, context)) found.push(call)
+): Promise<Map<string, Call>> {
+  const addChars = windowBudget()
+  const found = new Map<string, Call>()
+  for await (const call of await calls.list({ project_id, filter: { call_ids } }, context)) {
+    const payloads = [call.inputs, call.output, call.attributes, call.summary]
+    addChars(payloads.reduce((sum, payload) => sum + (payload?.text.length ?? 0), 0))
+    found.set(call.id, call)
+  }
   return found
+}
+
+/** Adds up the characters of calls; what it returns throws 413 once they no longer fit, unless there is one alone. */
+function windowBudget(): (chars: number) => void {
+  let total = 0
+  return (chars) => {
+    const isAlone = total === 0
+    total += chars
+    if (total > WINDOW_CHARS_MAX && !isAlone)
+      throw tooLarge(`The calls that are scored together have more than ${WINDOW_CHARS_MAX} characters`)
+  }
 }

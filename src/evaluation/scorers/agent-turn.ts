@@ -61,20 +61,17 @@ export function turnOf(call: Call): AgentTurn | undefined {
   }
 }
 
-/** The turn with the messages of the spans below it, where its own span has none. */
-export function withMessagesOf(turn: AgentTurn, calls: readonly Call[]): AgentTurn {
-  const spans = calls.map((call) => messagesOf(at(call.attributes.value(), 'otel_span.attributes')))
-  const { system_instructions, input, output } = turn.messages
-  const first = spans.find((span) => span.input.length > 0)
-  const last = spans.findLast((span) => span.output.length > 0)
-  const instructions = spans.find((span) => span.system_instructions.length > 0)
-  const messages = {
-    system_instructions:
-      system_instructions.length > 0 ? system_instructions : (instructions?.system_instructions ?? []),
-    input: input.length > 0 ? input : (first?.input ?? []),
-    output: output.length > 0 ? output : (last?.output ?? []),
+/** The turn with the messages of the spans below it, in the order of their start, where its own span has none. */
+export async function withMessagesOf(turn: AgentTurn, calls: AsyncIterable<Call>): Promise<AgentTurn> {
+  let { system_instructions, input, output } = turn.messages
+  const hasOutput = output.length > 0
+  for await (const call of calls) {
+    const span = messagesOf(at(call.attributes.value(), 'otel_span.attributes'))
+    if (system_instructions.length === 0) system_instructions = span.system_instructions
+    if (input.length === 0) input = span.input
+    if (!hasOutput && span.output.length > 0) output = span.output
   }
-  return { ...turn, messages }
+  return { ...turn, messages: { system_instructions, input, output } }
 }
 
 /** The last message of the agent; null where none was recorded. */
