@@ -8,7 +8,7 @@ interface WaitingJob {
 }
 
 /** When the newest job of each group and of each entity started, ISO 8601. */
-export interface LastStarted {
+interface LastStarted {
   groups: ReadonlyMap<string, string>
   entities: ReadonlyMap<string, string>
 }

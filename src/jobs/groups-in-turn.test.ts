@@ -28,7 +28,25 @@ it('gives no job of a group while an earlier one runs, also where that is put ba
       return result
     },
   }
-  const wanted = { kind: 'train', running: [], ending: false }
+  const wanted = { kind: 'train', running: [], ending: false, startedHere: [] }
   expect(await idsInTurn(control.withPlugin(putBack), wanted)).toEqual([])
   expect(await idsInTurn(control, wanted)).toEqual(['1'])
+})
+
+it('gives entities their turns also where no row says any more when they had the last', async () => {
+  const row = { kind: 'look', state: 'waiting', payload: '{}', attempts: 0, attempts_max: 3 } as const
+  const jobs = ['flood', 'flood', 'other'].map((entity, index) => ({
+    entity,
+    id: `${index}`,
+    group_key: `${index}`,
+  }))
+  const [run_at, created_at] = [isoIn(-60_000), isoIn(0)]
+  await insertJobs(
+    control,
+    jobs.map((job) => ({ ...row, ...job, run_at, created_at })),
+  )
+  const wanted = { kind: 'look', running: [], ending: false }
+  expect(await idsInTurn(control, { ...wanted, startedHere: [] })).toEqual(['0', '2', '1'])
+  const startedHere = [['flood', isoIn(0)]] as const
+  expect(await idsInTurn(control, { ...wanted, startedHere })).toEqual(['2', '0', '1'])
 })

@@ -7,10 +7,11 @@ import * as queries from './queries.ts'
 /**
  * Ids of waiting jobs that may run now, where entities and their groups take turns: of each group the first job, unless another of the group
  * runs on any server, and of each concurrency key one, unless it is busy here. With `ending`, those that are to be given up.
+ * @param wanted.startedHere when a job of each entity last started on this server: the rows of those that are done may be gone
  */
 export async function idsInTurn(
   control: ControlDb,
-  { kind, running, ending }: { kind: string; running: readonly JobRow[]; ending: boolean },
+  { kind, running, ending, startedHere }: GroupsRequest,
 ): Promise<string[]> {
   // One read has both: between two, a job that runs may be put back, and the next of its group would pass it.
   const { waiting, active } = await openJobs(control, kind)
@@ -19,7 +20,10 @@ export async function idsInTurn(
   const taken = new Set(active.map((job) => job.group_key))
   const busy = new Set(running.map((row) => row.concurrency_key))
   const ids: string[] = []
-  for (const job of fairOrder(waiting, await queries.lastStarted(control, kind))) {
+  const { groups, entities } = await queries.lastStarted(control, kind)
+  for (const [entity, startedAt] of startedHere)
+    if (startedAt > (entities.get(entity) ?? '')) entities.set(entity, startedAt)
+  for (const job of fairOrder(waiting, { groups, entities })) {
     const isFirst = job.group_key === null || !taken.has(job.group_key)
     if (job.group_key !== null) taken.add(job.group_key)
     const isFree = job.concurrency_key === null || !busy.has(job.concurrency_key)
@@ -29,6 +33,14 @@ export async function idsInTurn(
     ids.push(job.id)
   }
   return ids
+}
+
+interface GroupsRequest {
+  kind: string
+  /** Jobs of the kind that run on this server. */
+  running: readonly JobRow[]
+  ending: boolean
+  startedHere: Iterable<readonly [entity: string, startedAt: string]>
 }
 
 /** The place of each waiting job among those of its concurrency key, from 1. */

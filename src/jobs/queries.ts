@@ -3,7 +3,6 @@ import { isRecord } from '../is-record.ts'
 import type { JobsTable } from '../stores/control-db/job-table.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
-import type { LastStarted } from './fair-order.ts'
 
 export type JobRow = Selectable<JobsTable>
 export type NewJobRow = Insertable<JobsTable>
@@ -224,7 +223,7 @@ export function openJobs(control: ControlDb, kind: string): Promise<OpenJob[]> {
 }
 
 /** When the newest job of each group and entity of a kind started. */
-export async function lastStarted(control: ControlDb, kind: string): Promise<LastStarted> {
+export async function lastStarted(control: ControlDb, kind: string) {
   const rows = await control
     .selectFrom('jobs')
     .select((eb) => ['entity', 'group_key', eb.fn.max('started_at').as('started_at')])

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { newId } from '../ids.ts'
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { DefinedKind } from './defined-kind.ts'
@@ -32,7 +33,12 @@ export interface WorkerDeps extends LeasesDeps {
 export async function startWorker(deps: WorkerDeps): Promise<AsyncDisposable> {
   const { log, kinds, running, pause } = deps
   const stopping = new AbortController()
-  const passing = { ...deps, ready: new Set<string>(), dueInTurn: createDueInTurn(deps.control) }
+  const passing = {
+    ...deps,
+    ready: new Set<string>(),
+    dueInTurn: createDueInTurn(deps.control),
+    started: createStarted(),
+  }
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -72,6 +78,20 @@ interface PassDeps extends WorkerDeps {
   /** Kinds whose jobs this server can run. */
   ready: ReadonlySet<string>
   dueInTurn: ReturnType<typeof createDueInTurn>
+  started: ReturnType<typeof createStarted>
+}
+
+/** Entities of which is remembered when a job last started here, of each kind; one that is forgotten is served as a new one. */
+const ENTITIES_MAX = 10_000
+
+/** When a job of each entity last started here, by kind. */
+function createStarted() {
+  const byKind = new Map<string, LRUCache<string, string>>()
+  return (kind: string): LRUCache<string, string> => {
+    const known = byKind.get(kind) ?? new LRUCache({ max: ENTITIES_MAX })
+    byKind.set(kind, known)
+    return known
+  }
 }
 
 /** Takes due jobs; resolves with the time until the next one is due, in milliseconds. */
@@ -90,7 +110,7 @@ async function pass(deps: PassDeps): Promise<number> {
 
 /** Fills free slots of a kind, some at a time, since each statement that takes jobs is a commit. */
 async function takeDue(
-  { control, running, owner, leaseMs, dueInTurn }: PassDeps,
+  { control, running, owner, leaseMs, dueInTurn, started }: PassDeps,
   { kind, concurrency, order }: DefinedKind,
   { ending }: { ending: boolean },
 ): Promise<void> {
@@ -100,8 +120,10 @@ async function takeDue(
   const ids =
     order === 'by-time'
       ? await dueInTurn({ kind, running: own, limit: free, ending })
-      : (await idsInTurn(control, { kind, running: own, ending })).slice(0, free)
+      : (await idsInTurn(control, { kind, running: own, ending, startedHere: started(kind) })).slice(0, free)
   if (ids.length === 0) return
-  for (const row of await leaseQueries.takeJobs(control, { kind, ids, owner, token: newId(), leaseMs }))
+  for (const row of await leaseQueries.takeJobs(control, { kind, ids, owner, token: newId(), leaseMs })) {
+    started(kind).set(row.entity, row.started_at ?? '')
     void running.run(row)
+  }
 }
