@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { clientProgram } from '../wire/client-program.ts'
 import { KEY, runClient } from '../wire/server.ts'
+import { post } from './bulk.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 import { loadTrace } from './large-trace.ts'
 import { loadTalk } from './talks.ts'
@@ -99,6 +100,37 @@ test('calls that repeat are one row until it is opened', async ({ page, server, 
   await expect(reads).toHaveCount(1)
   await page.getByRole('textbox', { name: 'Find calls' }).fill('read_document')
   await expect(reads.nth(10)).toBeVisible()
+})
+
+test('the cost of a call is what the server counts: cached tokens are in it', async ({
+  page,
+  server,
+  project,
+}) => {
+  const model = 'loom-large'
+  const price = { prompt_token_cost: 3e-6, completion_token_cost: 1.5e-5 }
+  const cached = { cache_read_input_token_cost: 3e-7, cache_creation_input_token_cost: 3.75e-6 }
+  await post(server.url, '/cost/create', {
+    project_id: project,
+    costs: { [model]: { ...price, ...cached, effective_date: '2026-01-01T00:00:00Z' } },
+  })
+  const id = crypto.randomUUID()
+  const used = { input_tokens: 120_050, output_tokens: 500, requests: 1 }
+  const fromCache = { cache_read_input_tokens: 100_000, cache_creation_input_tokens: 20_000 }
+  const at = new Date().toISOString()
+  const times = { started_at: at, ended_at: at }
+  const payloads = { inputs: {}, output: 'yes', attributes: {} }
+  const summary = { usage: { [model]: { ...used, ...fromCache } } }
+  const call = { id, trace_id: id, op_name: 'ask', ...times, ...payloads, summary }
+  await post(server.url, `/v2/${project}/calls/complete`, { batch: [call] })
+
+  // 50 tokens in, 500 out, 100,000 read from the cache and 20,000 added to it.
+  await page.goto(`/${project}/traces`)
+  await expect(page.getByRole('row', { name: /ask/ })).toContainText('$0.11')
+  await page.goto(`/${project}/calls/${id}`)
+  await detail(page).getByRole('tab', { name: 'Cost' }).click()
+  const costs = detail(page).getByRole('row', { name: /loom-large/ })
+  for (const cost of ['$0.00015', '$0.11', '$0.0075']) await expect(costs).toContainText(cost)
 })
 
 test('what a trace waited for is marked, and that is in the link', async ({ page, server, project }) => {

@@ -1,5 +1,5 @@
 import type { Call } from './calls.ts'
-import { objectOf } from './json.ts'
+import { numberOf, objectOf } from './json.ts'
 import type { Json } from './wire.ts'
 
 /** The state of a call; each has a shape and a colour of its own. */
@@ -56,10 +56,6 @@ function instantMs(iso: string): number {
   return Date.parse(iso) + Number(micros.padEnd(3, '0')) / 1000
 }
 
-function numberOf(value: Json | undefined): number | null {
-  return typeof value === 'number' ? value : null
-}
-
 /** Clients name tokens in two ways, and some only give the sum. */
 function tokensOf(usage: { [model: string]: Json | undefined }): number | null {
   return sumOfKnown(
@@ -72,12 +68,21 @@ function tokensOf(usage: { [model: string]: Json | undefined }): number | null {
   )
 }
 
-const COSTS = ['prompt_tokens_total_cost', 'completion_tokens_total_cost']
+/** Wire: what cached tokens cost of one model, which is in no other of its costs. */
+export const CACHED_COSTS = ['cache_read_input_tokens_total_cost', 'cache_creation_input_tokens_total_cost']
+
+const COSTS = ['prompt_tokens_total_cost', 'completion_tokens_total_cost', ...CACHED_COSTS]
 
 function costOf(costs: { [model: string]: Json | undefined }): number | null {
-  return sumOfKnown(
-    Object.values(costs).flatMap((each) => COSTS.map((name) => numberOf(objectOf(each)[name]))),
-  )
+  return sumOfKnown(Object.values(costs).map((each) => sumOfMembers(objectOf(each), COSTS)))
+}
+
+/** The members with these names together; null when none of them is a number. */
+export function sumOfMembers(
+  object: { [name: string]: Json | undefined },
+  names: readonly string[],
+): number | null {
+  return sumOfKnown(names.map((name) => numberOf(object[name])))
 }
 
 function sumOfKnown(values: readonly (number | null)[]): number | null {

@@ -30,3 +30,8 @@ export function valueAt(call: object, path: string): Json | undefined {
 export function objectOf(value: Json | undefined): { [key: string]: Json | undefined } {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }
+
+/** A number; null for anything else. */
+export function numberOf(value: Json | undefined): number | null {
+  return typeof value === 'number' ? value : null
+}

@@ -1,5 +1,6 @@
+import { CACHED_COSTS, sumOfMembers } from '../../../api/call-facts.ts'
 import type { Call } from '../../../api/calls.ts'
-import { objectOf } from '../../../api/json.ts'
+import { numberOf, objectOf } from '../../../api/json.ts'
 import type { Json } from '../../../api/wire.ts'
 import { formatCost, formatCount, MISSING } from '../../../components/format.ts'
 import { EmptyState } from '../../../components/states.tsx'
@@ -21,7 +22,12 @@ export function CostTab({ call }: { call: Call }) {
       </EmptyState>
     )
   return (
-    <div className="thin-scroll overflow-x-auto">
+    <section
+      aria-label="Costs"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
+      tabIndex={0}
+      className="thin-scroll overflow-x-auto"
+    >
       <table className="tabular w-full border-collapse text-xs [&_td]:px-2 [&_td]:py-1.5 [&_th]:px-2 [&_th]:py-1 [&_th]:text-2xs [&_th]:font-normal [&_th]:text-muted">
         <thead>
           <tr className="border-b border-hair">
@@ -49,23 +55,24 @@ export function CostTab({ call }: { call: Call }) {
       {usage.some(([model]) => costs[model] === undefined) && (
         <p className="px-2 pt-2 text-xs text-muted">A model without a cost has no price on this server.</p>
       )}
-    </div>
+    </section>
   )
 }
 
-const number = (value: Json | undefined) => (typeof value === 'number' ? value : null)
 const perMillion = (price: Json | undefined) => {
-  const one = number(price)
+  const one = numberOf(price)
   return one === null ? MISSING : formatCost(one * PRICED_TOKENS)
 }
 
 const COLUMNS: readonly { title: string; text: (used: Fields, cost: Fields) => string }[] = [
-  { title: 'Requests', text: (used) => formatCount(number(used['requests'])) },
-  { title: 'In', text: (used) => formatCount(number(used['prompt_tokens'] ?? used['input_tokens'])) },
-  { title: 'Cached', text: (used) => formatCount(number(used['cache_read_input_tokens'])) },
-  { title: 'Out', text: (used) => formatCount(number(used['completion_tokens'] ?? used['output_tokens'])) },
-  { title: 'Cost in', text: (_, cost) => formatCost(number(cost['prompt_tokens_total_cost'])) },
-  { title: 'Cost out', text: (_, cost) => formatCost(number(cost['completion_tokens_total_cost'])) },
+  { title: 'Requests', text: (used) => formatCount(numberOf(used['requests'])) },
+  { title: 'In', text: (used) => formatCount(numberOf(used['prompt_tokens'] ?? used['input_tokens'])) },
+  { title: 'Cached', text: (used) => formatCount(numberOf(used['cache_read_input_tokens'])) },
+  { title: 'Added to cache', text: (used) => formatCount(numberOf(used['cache_creation_input_tokens'])) },
+  { title: 'Out', text: (used) => formatCount(numberOf(used['completion_tokens'] ?? used['output_tokens'])) },
+  { title: 'Cost in', text: (_, cost) => formatCost(numberOf(cost['prompt_tokens_total_cost'])) },
+  { title: 'Cost cached', text: (_, cost) => formatCost(sumOfMembers(cost, CACHED_COSTS)) },
+  { title: 'Cost out', text: (_, cost) => formatCost(numberOf(cost['completion_tokens_total_cost'])) },
   { title: 'Price in, 1M', text: (_, cost) => perMillion(cost['prompt_token_cost']) },
   { title: 'Price out, 1M', text: (_, cost) => perMillion(cost['completion_token_cost']) },
 ]
