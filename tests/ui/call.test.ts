@@ -229,51 +229,6 @@ test('what was said is read as a chat, with its tools, pictures and feedback', a
   )
 })
 
-test('a thread is read as one conversation, and leads to its traces', async ({ page, server, project }) => {
-  const talk = await loadTalk(server.url, project)
-  await page.goto(`/${project}/threads`)
-  await page
-    .getByRole('grid', { name: 'Threads' })
-    .getByRole('row', { name: /tiles-for-the-bathroom/ })
-    .click()
-  const turns = page.getByRole('log', { name: 'Turns' })
-  await expect(turns.getByRole('article', { name: /^Turn/ })).toHaveCount(3)
-  await expect(turns).toContainText('Which of them delivers within two days?')
-  await expect(turns).toContainText('Two red tiles will arrive on Thursday.')
-  await page.reload()
-  await turns.getByRole('link', { name: 'assistant_turn' }).last().click()
-  await expect(page).toHaveURL(`/${project}/calls/${talk.turn}`)
-  await page.getByRole('link', { name: 'Open the thread' }).click()
-  await expect(turns).toContainText('arrive on Thursday')
-})
-
-test('earlier turns that could not be loaded say why, and can be asked for again', async ({
-  page,
-  server,
-  project,
-}) => {
-  await Promise.all(Array.from({ length: 7 }, () => loadTalk(server.url, project)))
-  await page.goto(`/${project}/threads`)
-  await page
-    .getByRole('grid', { name: 'Threads' })
-    .getByRole('row', { name: /tiles-for-the-bathroom/ })
-    .click()
-  const turns = page.getByRole('log', { name: 'Turns' }).getByRole('article', { name: /^Turn/ })
-  await expect(turns).toHaveCount(20)
-  const lists = '**/calls/stream_query'
-  await page.route(lists, (route) =>
-    route.request().postDataJSON().offset === 20
-      ? route.fulfill({ status: 400, json: { reason: 'Too much is read' } })
-      : route.continue(),
-  )
-  await page.getByRole('button', { name: 'Show earlier turns' }).click()
-  const thread = page.getByRole('region', { name: /^Thread/ })
-  await expect(thread.getByRole('status')).toContainText('Too much is read')
-  await page.unroute(lists)
-  await thread.getByRole('button', { name: 'Try again' }).click()
-  await expect(turns).toHaveCount(21)
-})
-
 test('a trace of OpenTelemetry looks like any other', async ({ page, server, project }) => {
   const command = [process.execPath, clientProgram('otlp_spans.mjs'), 'json']
   const { root_id } = await runClient(command, {

@@ -1,5 +1,5 @@
 import type { Thread as StoredThread, ThreadsQueryReq } from '../../src/trace/threads/wire.ts'
-import { type Call, streamCalls } from './calls.ts'
+import { type Call, type Operand, type Operation, streamCalls } from './calls.ts'
 import { askLines } from './client.ts'
 import type { OnWire } from './wire.ts'
 
@@ -35,18 +35,61 @@ export async function readThread(
   return null
 }
 
-/** Wire: spans name their thread one by one, so a turn of OpenTelemetry may lie within another; those are left out. */
+/** Where a turn stands among those of its thread. */
+export type TurnPlace = Pick<Call, 'started_at' | 'id'>
+
+/** Turns of a thread, the newest first; those before one of them, where it is given. */
 export async function readTurns(
   project: string,
   thread: string,
-  { limit, offset, signal }: Page & Options,
+  { limit, before, signal }: { limit: number; before?: TurnPlace | undefined } & Options,
+): Promise<Call[]> {
+  const conditions = before === undefined ? [] : [startsBeside(before, '$lt')]
+  return await askTurns(project, thread, { conditions, limit, signal })
+}
+
+/** Turns that are read at once after a time in which a thread was not looked at. */
+export const LATER_TURNS_MAX = 200
+
+/** Turns after one of them, the newest first, and those that ran when they were read. */
+export async function readLaterTurns(
+  project: string,
+  thread: string,
+  { after, running, signal }: { after: TurnPlace | undefined; running: readonly string[] } & Options,
+): Promise<Call[]> {
+  const isRunning: Operation = { $in: [{ $getField: 'id' }, running.map((id) => ({ $literal: id }))] }
+  const wanted = after === undefined ? [] : [startsBeside(after, '$gt')]
+  const conditions: Operation[] = running.length === 0 ? wanted : [{ $or: [...wanted, isRunning] }]
+  return await askTurns(project, thread, { conditions, limit: LATER_TURNS_MAX, signal })
+}
+
+/** A turn is the call whose turn id is its own, as in the list of threads. */
+const IS_TURN: Operation = { $eq: [{ $getField: 'turn_id' }, { $getField: 'id' }] }
+
+async function askTurns(
+  project: string,
+  thread: string,
+  { conditions, limit, signal }: { conditions: readonly Operation[]; limit: number } & Options,
 ): Promise<Call[]> {
   const request = {
-    filter: { thread_ids: [thread], trace_roots_only: true },
-    sort_by: [{ field: 'started_at', direction: 'desc' as const }],
+    filter: { thread_ids: [thread] },
+    query: { $expr: { $and: [IS_TURN, ...conditions] } },
+    sort_by: [
+      { field: 'started_at', direction: 'desc' as const },
+      { field: 'id', direction: 'desc' as const },
+    ],
     include_costs: true,
     limit,
-    offset,
   }
   return await Array.fromAsync(streamCalls(project, request, { signal }))
+}
+
+/** Calls that stand before or after a turn; those of one moment by their ids. */
+function startsBeside({ started_at, id }: TurnPlace, side: '$lt' | '$gt'): Operation {
+  const compare = (field: string, value: string): Operation => {
+    const operands: [Operand, Operand] = [{ $getField: field }, { $literal: value }]
+    return side === '$lt' ? { $lt: operands } : { $gt: operands }
+  }
+  const isSameMoment: Operation = { $eq: [{ $getField: 'started_at' }, { $literal: started_at }] }
+  return { $or: [compare('started_at', started_at), { $and: [isSameMoment, compare('id', id)] }] }
 }

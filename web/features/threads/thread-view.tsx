@@ -1,12 +1,9 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ChevronUp, X } from 'lucide-react'
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 import { factsOf } from '../../api/call-facts.ts'
 import type { Call } from '../../api/calls.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
-import { LIVE_MS } from '../../api/query-client.ts'
-import { readThread, readTurns } from '../../api/threads.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
 import { useNextPage } from '../../components/data-table/next-page.ts'
@@ -16,9 +13,7 @@ import { Cost, Count, Duration } from '../../components/numbers.tsx'
 import { EmptyState, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
-
-/** Turns of one request; their payloads may be whole histories. */
-const PAGE_TURNS = 20
+import { useTurns } from './use-turns.ts'
 
 interface ThreadViewProps {
   name: ProjectName
@@ -30,22 +25,9 @@ interface ThreadViewProps {
 /** A thread as it went: turns from the oldest to the newest, the newest in view. */
 export function ThreadView({ name, thread, turn, onClose }: ThreadViewProps) {
   const project = projectId(name)
-  const { data: facts } = useQuery({
-    queryKey: ['threads', project, 'one', thread],
-    queryFn: ({ signal }) => readThread(project, thread, { signal }),
-    refetchInterval: LIVE_MS,
-  })
-  const query = useInfiniteQuery({
-    queryKey: ['calls', project, 'turns', thread, facts?.last_turn_id ?? ''],
-    placeholderData: keepPreviousData,
-    initialPageParam: 0,
-    queryFn: ({ pageParam, signal }) =>
-      readTurns(project, thread, { limit: PAGE_TURNS, offset: pageParam, signal }),
-    getNextPageParam: (last, pages) => (last.length < PAGE_TURNS ? undefined : pages.length * PAGE_TURNS),
-  })
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { facts, query, turns, isLoadingLater } = useTurns(project, thread)
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = query
   const { retry } = useNextPage(query, 0)
-  const turns = data?.pages.flat().toReversed()
   const scroller = useStayingPut(turns)
   useKeys('Thread', [{ keys: 'Escape', does: 'Close', run: onClose }])
   return (
@@ -82,7 +64,7 @@ export function ThreadView({ name, thread, turn, onClose }: ThreadViewProps) {
             <Button
               size="small"
               icon={<ChevronUp size={13} />}
-              disabled={isFetchingNextPage}
+              disabled={isFetching || isLoadingLater}
               onClick={() => void fetchNextPage()}
             >
               Show earlier turns
