@@ -6,7 +6,7 @@ import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 
 /** What a cell of one line shows at most of a value. */
-const CELL_CHARS = 256
+export const CELL_CHARS = 256
 /** A line of a wide column has about so many; taller rows keep as many lines of them. */
 const LINE_CHARS = 200
 
@@ -14,7 +14,7 @@ const LINE_CHARS = 200
 type CellText = (value: Json) => string
 
 /** How much of a value is kept for a row of so many lines. */
-export function cellChars(lines: number): number {
+function cellChars(lines: number): number {
   return Math.max(CELL_CHARS, lines * LINE_CHARS)
 }
 
@@ -42,7 +42,11 @@ export interface CallRow extends Pick<CallFacts, 'name' | 'status' | 'statusWord
   tags: string
   /** Texts at the JSON paths that have a column. */
   cells: Record<string, string>
+  /** What stands there, of long texts the first {@link CELL_CHARS}; nothing of objects and lists. */
+  scalars: Record<string, Scalar>
 }
+
+type Scalar = string | number | boolean | null
 
 export interface FeedbackSigns {
   emoji: string[]
@@ -67,7 +71,18 @@ export function rowOf(call: Call, paths: readonly string[], textOf: CellText): C
     feedback: feedbackOf(objectOf(objectOf(call.summary)['weave'])['feedback']),
     tags: textOf(objectOf(call.attributes)['tags'] ?? ''),
     cells: Object.fromEntries(paths.map((path) => [path, cellText(valueAt(call, path), textOf)])),
+    scalars: scalarsOf(call, paths),
   }
+}
+
+function scalarsOf(call: Call, paths: readonly string[]): Record<string, Scalar> {
+  const found: Record<string, Scalar> = {}
+  for (const path of paths) {
+    const value = valueAt(call, path)
+    if (typeof value === 'string') found[path] = value.slice(0, CELL_CHARS)
+    else if (value !== undefined && (value === null || typeof value !== 'object')) found[path] = value
+  }
+  return found
 }
 
 function cellText(value: Json | undefined, textOf: CellText): string {

@@ -1,9 +1,9 @@
-import type { CallField } from '../../api/calls.ts'
+import { type CallField, readCall } from '../../api/calls.ts'
 import { copyText } from '../../components/copy-button.tsx'
 import type { MenuGroup } from '../../components/menu-popup.tsx'
 import { notify } from '../../components/toast.ts'
-import { type CallRow, cellChars } from './call-row.ts'
-import { columnOf } from './columns.tsx'
+import { type CallRow, CELL_CHARS, rowOf, wholeText } from './call-row.ts'
+import { columnOf, pathsOf } from './columns.tsx'
 import { conditionText } from './conditions.ts'
 import type { Comparison } from './search.ts'
 
@@ -11,6 +11,7 @@ import type { Comparison } from './search.ts'
 const PATHS_MAX = 6
 
 interface CellContext {
+  project: string
   /** Fields within payloads, the most frequent first. */
   paths: readonly CallField[]
   /** Columns that are shown. */
@@ -21,7 +22,7 @@ interface CellContext {
 
 /** What can be done with a cell: keep or drop calls that are like it, make columns of what is in it, copy it. */
 export function cellActions(row: CallRow, column: string, context: CellContext): MenuGroup[] {
-  const { paths, ids, onFilter, onColumn } = context
+  const { project, paths, ids, onFilter, onColumn } = context
   const text = columnOf(column).text(row)
   const conditions = conditionsOf(row, column, text)
   const inside = paths
@@ -35,7 +36,11 @@ export function cellActions(row: CallRow, column: string, context: CellContext):
         onSelect: () => onFilter(condition),
       })),
     },
-    { entries: [{ label: 'Copy', isDisabled: text === '', onSelect: () => void copy(text) }] },
+    {
+      entries: [
+        { label: 'Copy', isDisabled: text === '', onSelect: () => void copyCell(project, row, column) },
+      ],
+    },
     // Last, because they are added when the server has answered.
     {
       label: 'Add column',
@@ -45,9 +50,26 @@ export function cellActions(row: CallRow, column: string, context: CellContext):
   return groups.filter(({ entries }) => entries.length > 0)
 }
 
-async function copy(text: string): Promise<void> {
-  if (await copyText(text)) notify({ title: 'Cell copied' })
+/** Copies all of a cell, of which the list may have only the beginning. */
+async function copyCell(project: string, row: CallRow, column: string): Promise<void> {
+  const { text } = columnOf(column)
+  const paths = pathsOf([column])
+  let whole = text(row)
+  if (paths.length > 0 || SHORTENED.has(column)) {
+    try {
+      const call = await readCall(project, row.id)
+      if (call !== null) whole = text(rowOf(call, paths, wholeText))
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      notify({ title: 'The cell could not be read', detail })
+      return
+    }
+  }
+  if (await copyText(whole)) notify({ title: 'Cell copied' })
 }
+
+/** Columns with the beginning of a payload. */
+const SHORTENED = new Set(['inputs', 'output', 'tags'])
 
 /** Columns that show a payload under another name. */
 const ROOTS: Record<string, string> = { tags: 'attributes' }
@@ -60,12 +82,18 @@ function conditionsOf(row: CallRow, column: string, text: string): Comparison[] 
   if (column === 'latency_ms') return row.latencyMs === null ? [] : around(column, row.latencyMs)
   if (column === 'status') return same('status', STATUS_OF[row.statusWord] ?? row.statusWord)
   if (column === 'output' && row.exception) return [...there('exception'), ...same('status', 'error')]
-  const field = FIELD_OF[column] ?? (column.includes('.') ? column : undefined)
-  if (field === undefined) return []
-  if (text === '') return there(field)
-  // Of a long text only the beginning is in the cell.
-  if (text.length >= cellChars(1)) return [{ field, op: 'contains', value: text.slice(0, cellChars(1)) }]
-  return same(field, text)
+  const field = FIELD_OF[column]
+  if (field !== undefined) return text === '' ? there(field) : same(field, text)
+  return column.includes('.') ? ofPath(column, row.scalars[column]) : []
+}
+
+/** Objects, lists and null are only there or not. */
+function ofPath(path: string, value: CallRow['scalars'][string] | undefined): Comparison[] {
+  if (value == null || value === '') return there(path)
+  const text = String(value)
+  // Of a long text the row has only the beginning.
+  if (text.length >= CELL_CHARS) return [{ field: path, op: 'contains', value: text }]
+  return same(path, text)
 }
 
 /** The list's words for those of the API. */
@@ -85,9 +113,10 @@ function there(field: string): Comparison[] {
   ]
 }
 
+/** Wire: the server compares whole milliseconds. */
 function around(field: string, value: number): Comparison[] {
   return [
-    { field, op: 'gte', value: String(value) },
-    { field, op: 'lte', value: String(value) },
+    { field, op: 'gte', value: String(Math.floor(value)) },
+    { field, op: 'lte', value: String(Math.ceil(value)) },
   ]
 }

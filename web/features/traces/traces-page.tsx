@@ -168,6 +168,7 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, toppe
       onCellMenu={() => setNeedsPaths(true)}
       cellMenu={(row, column) =>
         cellActions(row, column, {
+          project,
           paths: pathsIn(known?.fields ?? []),
           ids,
           onFilter: (condition) => change({ filter: [...search.filter, condition], open: '' }),
