@@ -19,18 +19,20 @@ function callOf(project: string, op: string, fields: Fields = {}) {
   return finishedCall({ id: newId(), op_name, ...fields })
 }
 
+function trialOf(project: string, run: string, n: number, fields: Fields) {
+  return callOf(project, 'predict_and_score', { parent_id: run, inputs: { example: { n } }, ...fields })
+}
+
 describe('POST /v2/{entity}/{project}/eval_results/query of trials with errors', () => {
   it('200 with errors as failures on request', async () => {
     const project = server.newProject()
     const [a, b] = [callOf(project, 'evaluate'), callOf(project, 'evaluate')]
     const scored = (exact: boolean, length: number) => ({ output: { output: 1, scores: { exact, length } } })
-    const trialOf = (run: string, n: number, fields: Fields) =>
-      callOf(project, 'predict_and_score', { parent_id: run, inputs: { example: { n } }, ...fields })
-    const right = [1, 2, 3, 4].map((n) => trialOf(a.id, n, scored(true, n)))
-    const raised = trialOf(b.id, 3, { output: { output: null, scores: {} } })
+    const right = [1, 2, 3, 4].map((n) => trialOf(project, a.id, n, scored(true, n)))
+    const raised = trialOf(project, b.id, 3, { output: { output: null, scores: {} } })
     const predict = callOf(project, 'predict', { parent_id: raised.id, exception: 'KeyError: price' })
-    const died = trialOf(b.id, 4, { output: null, exception: 'ValueError: no' })
-    const ended = [trialOf(b.id, 1, scored(true, 1)), trialOf(b.id, 2, scored(false, 9))]
+    const died = trialOf(project, b.id, 4, { output: null, exception: 'ValueError: no' })
+    const ended = [trialOf(project, b.id, 1, scored(true, 1)), trialOf(project, b.id, 2, scored(false, 9))]
     await writeCalls(server, project, [a, b, ...right, ...ended, raised, predict, died])
     const ids = { evaluation_call_ids: [a.id, b.id], include_summary: true }
     const plain = await query(project, ids)
@@ -67,5 +69,25 @@ describe('POST /v2/{entity}/{project}/eval_results/query of trials with errors',
     })
     expect(worst.rows[0]?.raw_data_row).toEqual({ n: 1 })
     expect(worst.rows).toHaveLength(4)
+  })
+
+  it('200 with the field of each number, by which rows are sorted also where its name has a dot', async () => {
+    const project = server.newProject()
+    const run = callOf(project, 'evaluate')
+    const recalls = [0.25, 0.75, 0.5]
+    const trials = recalls.map((recall, index) =>
+      trialOf(project, run.id, index, {
+        output: { output: null, scores: { 'judge-4.1': { 'recall@0.5': recall } } },
+      }),
+    )
+    await writeCalls(server, project, [run, ...trials])
+    const asked = { evaluation_call_ids: [run.id], include_errors: true }
+    const { summary } = await query(project, { ...asked, include_summary: true })
+    const stats = summary?.evaluations[0]?.['scorer_stats']
+    const field = 'scores.judge-4\\.1.recall@0\\.5'
+    expect(stats).toMatchObject([{ scorer_key: 'judge-4.1', path: 'recall@0.5', field }])
+    const sort_by = [{ field, direction: 'desc' }]
+    const { rows } = await query(project, { ...asked, include_raw_data_rows: true, sort_by })
+    expect(rows.map(({ raw_data_row }) => raw_data_row)).toEqual([{ n: 1 }, { n: 2 }, { n: 0 }])
   })
 })

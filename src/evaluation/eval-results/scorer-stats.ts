@@ -1,4 +1,5 @@
 import { isRecord } from '../../is-record.ts'
+import { joinPath } from '../../trace/query-language/json-path.ts'
 import type * as wire from './wire.ts'
 
 /** Aggregates outputs of scorers over trials, leaf by leaf; trials with an error count as failures on request. */
@@ -27,7 +28,8 @@ export function createScorerStats(): ScorerStats {
     const type = typeof value
     if (type !== 'boolean' && type !== 'number' && type !== 'string') return
     if (node.leaf === undefined) {
-      node.leaf = { stats: newStats(node.path, VALUE_TYPES[type]), errorsWithValue: 0 }
+      const field = joinPath(['scores', ...node.path])
+      node.leaf = { stats: newStats(node.path, VALUE_TYPES[type]), field, errorsWithValue: 0 }
       all.push(node.leaf)
     }
     addLeaf(node.leaf.stats, value)
@@ -43,7 +45,10 @@ export function createScorerStats(): ScorerStats {
     add,
     all: () => all.map(({ stats }) => withRates(stats)),
     allWithErrors: () =>
-      all.map(({ stats, errorsWithValue }) => withScore(withRates(stats), errors - errorsWithValue)),
+      all.map(({ stats, field, errorsWithValue }) => ({
+        ...withScore(withRates(stats), errors - errorsWithValue),
+        field,
+      })),
   }
 }
 
@@ -52,6 +57,8 @@ export type Outcome = 'done' | 'error'
 
 interface Leaf {
   stats: wire.ScorerStats
+  /** What requests call it; the path in the statistics is joined by dots that names may have too. */
+  field: string
   /** Trials with an error that were scored nevertheless. */
   errorsWithValue: number
 }

@@ -88,6 +88,10 @@ const ScorerStats = z.object({
   pass_known_count: z.int(),
   pass_rate: z.number().nullable(),
   pass_signal_coverage: z.number().nullable(),
+  field: z.string().optional().meta({
+    description:
+      'With include_errors: the field to sort and filter by. A dot that is part of a name is written `\\.` in it.',
+  }),
   error_count: z.int().optional().meta({
     description: 'With include_errors: trials with an error that have no value here.',
   }),

@@ -12,6 +12,11 @@ export function splitPath(path: string): string[] {
   return steps
 }
 
+/** What {@link splitPath} splits into these steps. */
+export function joinPath(steps: readonly string[]): string {
+  return steps.map((step) => step.replaceAll('.', '\\.')).join('.')
+}
+
 /** No array in a payload has more elements. */
 const INDEX_MAX = 2 ** 31
 

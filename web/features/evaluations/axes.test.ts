@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
 import { axesOf, chosenAxes, rowValue, tally } from './axes.ts'
 
-const LENGTH = { id: 'length', scorer: 'length', path: '', isShare: false, isLessBetter: false }
+const LENGTH = {
+  id: 'length',
+  field: 'scores.length',
+  scorer: 'length',
+  path: '',
+  isShare: false,
+  isLessBetter: false,
+}
 const METRICS = [LENGTH]
 
 it('names the numbers of each run by its letter', () => {

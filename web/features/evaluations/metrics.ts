@@ -6,6 +6,8 @@ import type { Json } from '../../api/wire.ts'
 /** One number of an evaluation's summary: a scorer, and the path to a leaf of its output. */
 export interface Metric {
   id: string
+  /** What rows are sorted by. */
+  field: string
   scorer: string
   path: string
   /** Whether it is the share of rows of which something is true; otherwise it is a mean. */
@@ -49,7 +51,13 @@ export function metricsOf(
       if (metrics.has(id)) continue
       const isShare = stats.value_type === 'binary'
       const about = { isShare, isLessBetter: isLessBetter(id, directions) }
-      metrics.set(id, { id, scorer: stats.scorer_key, path: stats.path ?? '', ...about })
+      metrics.set(id, {
+        id,
+        field: stats.field ?? `scores.${id}`,
+        scorer: stats.scorer_key,
+        path: stats.path ?? '',
+        ...about,
+      })
     }
   return [...metrics.values()]
 }

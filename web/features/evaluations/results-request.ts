@@ -30,8 +30,8 @@ function sortOf(
   const [baseline] = runs
   if (sort === AS_STORED || baseline === undefined) return []
   const change = runs.length > 1 ? { mode: 'change' as const, evaluation_call_id: baseline } : {}
-  const worstFirst = ({ id, isLessBetter }: Metric): ResultsSort => ({
-    field: `scores.${id}`,
+  const worstFirst = ({ field, isLessBetter }: Metric): ResultsSort => ({
+    field,
     direction: isLessBetter ? 'desc' : 'asc',
     ...change,
   })
@@ -43,5 +43,5 @@ function sortOf(
   if (sort.startsWith('+'))
     return chosen.map((metric) => worstFirst({ ...metric, isLessBetter: !metric.isLessBetter }))
   const direction = sort.startsWith('-') ? 'desc' : 'asc'
-  return [{ field: `scores.${id}`, direction, evaluation_call_id: runs[of] ?? baseline }]
+  return chosen.map(({ field }) => ({ field, direction, evaluation_call_id: runs[of] ?? baseline }))
 }
