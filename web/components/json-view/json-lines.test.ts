@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { valueAt } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
-import { idOf, jsonLines, pathText, preview, TEXT_LINES_MAX } from './json-lines.ts'
+import { CHILDREN_MAX, idOf, jsonLines, pathText, preview, TEXT_LINES_MAX } from './json-lines.ts'
 import { findInJson } from './json-search.ts'
 
 const VALUE: Json = {
@@ -45,10 +46,31 @@ describe('jsonLines', () => {
     expect(lines.at(-1)?.text).toMatch(/^… more/)
   })
 
+  it('ends after so many children of one container, says how many there are, and has the one that was found', () => {
+    const value = { many: Array.from({ length: CHILDREN_MAX + 500 }, (_, index) => index), last: 1 }
+    const lines = jsonLines(value, () => true, ['many', CHILDREN_MAX + 7])
+    expect(lines).toHaveLength(2 + CHILDREN_MAX + 2 + 1)
+    expect(lines.slice(-3).map(({ path, kind, text }) => [path, kind, text])).toEqual([
+      [['many'], 'textLine', expect.stringMatching(/^… 500 more/)],
+      [['many', CHILDREN_MAX + 7], 'number', String(CHILDREN_MAX + 7)],
+      [['last'], 'number', '1'],
+    ])
+    expect(jsonLines(value, () => true)).toHaveLength(2 + CHILDREN_MAX + 1 + 1)
+  })
+
   it('is the same as a recursive walk for a deep value', () => {
     let deep: Json = 'end'
     for (let depth = 0; depth < 20_000; depth++) deep = [deep]
     expect(jsonLines(deep, (_, depth) => depth < 5)).toHaveLength(6)
+  })
+})
+
+describe('pathText', () => {
+  it('is a path that finds the value again', () => {
+    const call = { ...VALUE, attributes: { 'gen_ai.prompt': [{ a: 'found' }] } }
+    const path = ['attributes', 'gen_ai.prompt', 0, 'a']
+    expect(pathText(path)).toBe('attributes.gen_ai\\.prompt.0.a')
+    expect(valueAt(call, pathText(path))).toBe('found')
   })
 })
 
@@ -61,8 +83,8 @@ describe('preview', () => {
 
 describe('findInJson', () => {
   it('finds keys and values in order, whatever their case', () => {
-    expect(findInJson(VALUE, 'ROLE').map(pathText)).toEqual(['messages[0].role', 'messages[1].role'])
-    expect(findInJson(VALUE, 'two').map(pathText)).toEqual(['messages[0].content'])
+    expect(findInJson(VALUE, 'ROLE').map(pathText)).toEqual(['messages.0.role', 'messages.1.role'])
+    expect(findInJson(VALUE, 'two').map(pathText)).toEqual(['messages.0.content'])
     expect(findInJson(VALUE, '')).toEqual([])
   })
 })

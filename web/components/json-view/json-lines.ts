@@ -26,22 +26,51 @@ const PREVIEW_CHARS = 90
 /** What lies deeper is only hinted at. */
 const PREVIEW_DEPTH = 4
 
-/** The lines of a value whose containers and long texts are open where `isOpen` says so, from the top. */
-export function jsonLines(root: Json, isOpen: (id: string, depth: number) => boolean): JsonLine[] {
+/** Of one container; more would exhaust the memory of the browser. */
+export const CHILDREN_MAX = 10_000
+
+/**
+ * The lines of a value whose containers and long texts are open where `isOpen` says so, from the top. The value at `hit` is
+ * listed although its container has too many.
+ */
+export function jsonLines(
+  root: Json,
+  isOpen: (id: string, depth: number) => boolean,
+  hit: readonly (string | number)[] = [],
+): JsonLine[] {
   const lines: JsonLine[] = []
-  const stack: { value: Json; path: readonly (string | number)[] }[] = [{ value: root, path: [] }]
+  const stack: ({ value: Json; path: readonly (string | number)[] } | { line: JsonLine })[] = [
+    { value: root, path: [] },
+  ]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { value, path } = next
-    const line = lineOf(value, path, isOpen)
+    const line = 'line' in next ? next.line : lineOf(next.value, next.path, isOpen)
     lines.push(line)
-    if (!line.isOpen) continue
-    if (line.kind === 'longText') for (const piece of textLines(value as string, line)) lines.push(piece)
-    else
-      for (const [name, child] of childrenOf(value).toReversed())
-        stack.push({ value: child, path: [...path, name] })
+    if (!line.isOpen || line.value === undefined) continue
+    if (line.kind === 'longText') {
+      for (const piece of textLines(line.value as string, line)) lines.push(piece)
+      continue
+    }
+    const { path } = line
+    const children = childrenOf(line.value)
+    const rest = children.splice(CHILDREN_MAX)
+    if (rest.length > 0) {
+      const isAboveHit = idOf(hit.slice(0, path.length)) === line.id
+      const found = isAboveHit ? rest.find(([name]) => name === hit[path.length]) : undefined
+      if (found !== undefined) stack.push({ value: found[1], path: [...path, found[0]] })
+      stack.push({ line: moreLine(line, rest.length) })
+    }
+    for (const [name, child] of children.toReversed()) stack.push({ value: child, path: [...path, name] })
   }
   return lines
 }
+
+function moreLine(parent: JsonLine, count: number): JsonLine {
+  const text = `… ${count.toLocaleString('en')} more: a search finds what is in them, and a copy has all of them`
+  return { ...parent, ...PIECE, id: `${parent.id}:more`, depth: parent.depth + 1, text }
+}
+
+/** What is no value of its own. */
+const PIECE = { name: undefined, kind: 'textLine', isOpen: false } as const
 
 /** The entries of an object or an array, in order; none of a scalar. */
 export function childrenOf(value: Json): [string | number, Json][] {
@@ -54,11 +83,9 @@ export function idOf(path: readonly (string | number)[]): string {
   return JSON.stringify(path)
 }
 
-/** `inputs.messages[0].content`, as the query language and people write it. */
+/** `inputs.messages.0.content`, as the query language writes it. Wire: a dot that is part of a name is written `\.`. */
 export function pathText(path: readonly (string | number)[]): string {
-  return path
-    .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
-    .join('')
+  return path.map((step) => String(step).replaceAll('.', '\\.')).join('.')
 }
 
 function lineOf(
@@ -140,10 +167,8 @@ function textLines(text: string, parent: JsonLine): JsonLine[] {
   return cut.map((piece, index) => ({
     ...parent,
     id: `${parent.id}:${index}`,
+    ...PIECE,
     depth: parent.depth + 1,
-    name: undefined,
-    kind: 'textLine',
-    isOpen: false,
     text: piece,
   }))
 }

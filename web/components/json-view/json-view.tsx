@@ -34,7 +34,7 @@ export function JsonView({ label, value, root = [], maxHeight = 420, onPath }: J
   const hit = hits.length === 0 ? undefined : hits[find.at % hits.length]
   const lines = useMemo(() => {
     const toHit = new Set(hit?.map((_, depth) => idOf(hit.slice(0, depth))))
-    return jsonLines(value, (id, depth) => toHit.has(id) || (toggled.get(id) ?? depth < levels))
+    return jsonLines(value, (id, depth) => toHit.has(id) || (toggled.get(id) ?? depth < levels), hit)
   }, [value, levels, toggled, hit])
   const openLevels = (next: number) => {
     setLevels(next)
