@@ -1,3 +1,4 @@
+import type { Route } from '@playwright/test'
 import { KEY } from '../wire/server.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 
@@ -34,6 +35,64 @@ test('a dataset: its rows, an older version, one row', async ({ page, project, s
   await expect(rows).toHaveAttribute('aria-rowcount', '4')
   await page.reload()
   await expect(rows).toHaveAttribute('aria-rowcount', '4')
+})
+
+test('a row far down in a dataset opens from a link, and keys go on from it', async ({
+  page,
+  project,
+  server,
+}) => {
+  await publish(server.url, project, 250)
+  await page.goto(`/${project}/datasets?name=sums&open=180`)
+  const row = page.getByRole('complementary', { name: 'row' })
+  await expect(row.getByRole('tree', { name: 'Row' })).toContainText('What is 180 + 180?')
+  await row.getByRole('button', { name: 'Next' }).click()
+  await expect(row.getByRole('tree', { name: 'Row' })).toContainText('What is 181 + 181?')
+  await page.keyboard.press('k')
+  await page.keyboard.press('k')
+  await expect(row.getByRole('tree', { name: 'Row' })).toContainText('What is 179 + 179?')
+  const rows = page.getByRole('grid', { name: 'Rows' })
+  await expect(rows.getByRole('row', { name: /What is 179 \+ 179\?/ })).toBeVisible()
+  await rows.evaluate((element) => element.scrollTo(0, 0))
+  await expect(rows.getByRole('row', { name: /What is 3 \+ 3\?/ })).toBeVisible()
+  await expect(row.getByRole('tree', { name: 'Row' })).toContainText('What is 179 + 179?')
+})
+
+test('of a row with a long list only the lines in view are in the document', async ({
+  page,
+  project,
+  server,
+}) => {
+  const list = Array.from({ length: 20_000 }, (_, index) => index)
+  await post(server.url, `/v2/${project}/datasets`, { name: 'long', rows: [{ list }] })
+  await page.goto(`/${project}/datasets?name=long&open=0`)
+  const row = page.getByRole('tree', { name: 'Row' })
+  await expect(row.getByRole('treeitem').nth(20)).toBeVisible()
+  expect(await row.getByRole('treeitem').count()).toBeLessThan(200)
+  await row.focus()
+  await page.keyboard.press('End')
+  await expect(row).toContainText('… 10,000 more')
+})
+
+test('what was loaded stays when it cannot be read again', async ({ page, project, server }) => {
+  await publish(server.url, project, 3)
+  await page.clock.install()
+  for (const [path, shown] of [
+    ['datasets', page.getByRole('grid', { name: 'Datasets' })],
+    ['datasets?name=sums', page.getByRole('grid', { name: 'Rows' })],
+    ['library?kind=datasets', page.getByRole('grid', { name: 'Datasets' })],
+    ['objects/sums/versions/latest', page.getByRole('tree', { name: 'Value' })],
+  ] as const) {
+    await page.goto(`/${project}/${path}`)
+    await expect(shown).toContainText(/sums|What is/)
+    const refuse = (route: Route) => route.fulfill({ status: 400, json: { reason: 'Too much is read' } })
+    await page.route(/\/(objs\/query|obj\/read|table\/.*)$/, refuse)
+    await page.clock.fastForward(60_000)
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+    await expect(page.getByRole('status').filter({ hasText: 'Too much is read' }), path).toBeVisible()
+    await expect(shown).toContainText(/sums|What is/)
+    await page.unrouteAll()
+  }
 })
 
 test('texts of a dataset are shown as they are: none is run, loaded or a link to a script', async ({

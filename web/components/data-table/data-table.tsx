@@ -49,6 +49,8 @@ export interface DataTableProps<Row> {
   onActive?: (row: Row, index: number) => void
   /** The row that is open elsewhere. */
   openId?: string | undefined
+  /** Its place, where it is known: it is brought into view, and keys go on from it; -1 for none. */
+  openIndex?: number
   sort?: Sort | undefined
   onSort?: (sort: Sort) => void
   /** Ids; with it, rows have a box and `x` ticks them. */
@@ -87,15 +89,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     setMenuCell(cell)
     if (cell !== undefined) props.onCellMenu?.()
   }
+  useEffect(() => {
+    if (props.question !== undefined) scroller?.scrollTo({ top: 0 })
+  }, [props.question, scroller])
   const active = useActiveRow({
     ...props,
     scroller,
     pageRows: () => Math.floor((scroller?.clientHeight ?? 0) / rowPx) - 1,
     ...(cellMenu !== undefined && !isNarrow && { onCellMenu: openMenu }),
   })
-  useEffect(() => {
-    if (props.question !== undefined) scroller?.scrollTo({ top: 0 })
-  }, [props.question, scroller])
   const style = isNarrow
     ? undefined
     : ({ '--columns': model.template, minWidth: model.minWidth } as CSSProperties)

@@ -11,6 +11,7 @@ interface Options<Row> {
   onOpen?: (row: Row, index: number) => void
   onActive?: (row: Row, index: number) => void
   onSelect?: OnSelect
+  openIndex?: number
   columns: readonly unknown[]
   /** Opens what can be done with a cell. */
   onCellMenu?: (cell: HTMLElement) => void
@@ -48,6 +49,15 @@ export function useActiveRow<Row>(options: Options<Row>): ActiveRow {
     moved.current = false
     onActive?.(row, index)
   })
+
+  const { openIndex = -1 } = options
+  const isListed = openIndex >= 0 && openIndex < rowCount
+  useEffect(() => {
+    if (!isListed || scroller === null) return
+    isBlank.current = false
+    setIndex(openIndex)
+    reveal.current(openIndex)
+  }, [isListed, openIndex, scroller])
 
   const go = (next: number) => {
     if (rowCount === 0) return

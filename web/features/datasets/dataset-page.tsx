@@ -12,7 +12,7 @@ import {
   tableOf,
   versionsQuery,
 } from '../../api/objects.ts'
-import { usePagedRows } from '../../api/paged-rows.ts'
+import { type PagedRows, usePagedRows } from '../../api/paged-rows.ts'
 import { projectId } from '../../api/project.ts'
 import { IconButton } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
@@ -20,13 +20,12 @@ import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatCount } from '../../components/format.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
-import { JsonView } from '../../components/json-view/json-view.tsx'
 import { Page } from '../../components/page.tsx'
 import { TextOrRef } from '../../components/ref-link.tsx'
-import { RowPeek } from '../../components/row-peek.tsx'
-import { EmptyState, ErrorState } from '../../components/states.tsx'
+import { EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
 import { notify } from '../../components/toast.ts'
 import { VersionSelect } from '../../components/version-select.tsx'
+import { DatasetRowPeek } from './dataset-row-peek.tsx'
 
 const route = getRouteApi('/$entity/$project/datasets')
 
@@ -48,18 +47,15 @@ export function DatasetPage() {
   const dataset = useQuery({ ...objectQuery(project, name, version), enabled: isDataset })
   const { data: versions = [] } = useQuery({ ...versionsQuery(project, name), enabled: isDataset })
   const digest = isDataset ? tableOf(dataset.data?.val ?? null) : table
-  const rows = usePagedRows<StoredRow>({
-    queryKey: ['tables', project, digest],
-    pageSize: PAGE_ROWS,
-    isEnabled: digest !== undefined,
-    count: async ({ signal }) => (await countRows(project, [digest ?? ''], signal)).get(digest ?? '') ?? 0,
-    page: (range, { signal }) => readRows(project, { digest: digest ?? '', ...range }, signal),
-  })
+  const rows = useTableRows(project, digest)
   useOpenRow(project, digest)
   const [view, setView] = useState({ first: 0, last: PAGE_ROWS })
   const columns = useColumns(useNames(rows.rowAt, view, digest))
-  const error = dataset.error ?? (rows.isPending ? rows.error : null)
-  const opened = rows.rowAt(search.open)
+  const error = dataset.error ?? rows.error
+  const retry = () => {
+    if (dataset.error !== null) void dataset.refetch()
+    rows.retry()
+  }
   const open = (_row: StoredRow, index: number) =>
     void navigate({ search: { ...search, open: index }, replace: search.open >= 0 })
   return (
@@ -82,12 +78,9 @@ export function DatasetPage() {
         )
       }
     >
-      {error !== null ? (
-        <ErrorState
-          title="The dataset could not be loaded"
-          error={error}
-          onRetry={() => void dataset.refetch()}
-        />
+      {error !== null && !rows.isPending && <StaleBanner error={error} onRetry={retry} />}
+      {error !== null && rows.isPending ? (
+        <ErrorState title="The dataset could not be loaded" error={error} onRetry={retry} />
       ) : dataset.data !== undefined && digest === undefined ? (
         <EmptyState title="The rows of this dataset are not here" />
       ) : (
@@ -105,21 +98,32 @@ export function DatasetPage() {
           onOpen={open}
           {...(search.open >= 0 && { onActive: open })}
           openId={search.open < 0 ? undefined : String(search.open)}
+          openIndex={search.open}
           question={`${name} ${digest}`}
           isStale={rows.isStale}
         />
       )}
       {search.open >= 0 && (
-        <RowPeek index={search.open} onClose={() => void navigate({ search: { ...search, open: -1 } })}>
-          <div className="thin-scroll min-h-0 flex-1 overflow-y-auto px-3 py-2">
-            {opened !== undefined && (
-              <JsonView key={opened.digest} label="Row" value={opened.val} maxHeight="fill" />
-            )}
-          </div>
-        </RowPeek>
+        <DatasetRowPeek
+          project={project}
+          table={digest}
+          index={search.open}
+          listed={rows.rowAt(search.open)}
+          onClose={() => void navigate({ search: { ...search, open: -1 } })}
+        />
       )}
     </Page>
   )
+}
+
+function useTableRows(project: string, digest: string | undefined): PagedRows<StoredRow> {
+  return usePagedRows<StoredRow>({
+    queryKey: ['tables', project, digest],
+    pageSize: PAGE_ROWS,
+    isEnabled: digest !== undefined,
+    count: async ({ signal }) => (await countRows(project, [digest ?? ''], signal)).get(digest ?? '') ?? 0,
+    page: (range, { signal }) => readRows(project, { digest: digest ?? '', ...range }, signal),
+  })
 }
 
 interface DatasetTitleProps {

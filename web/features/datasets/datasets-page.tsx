@@ -7,7 +7,7 @@ import { DataTable } from '../../components/data-table/data-table.tsx'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
-import { CodeBlock, EmptyState, ErrorState } from '../../components/states.tsx'
+import { CodeBlock, EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { DatasetPage } from './dataset-page.tsx'
@@ -39,7 +39,8 @@ function DatasetList() {
   })
   return (
     <Page title="Datasets" tab={`Datasets of ${params.project}`}>
-      {error !== null ? (
+      {error !== null && data !== undefined && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      {error !== null && data === undefined ? (
         <ErrorState title="Datasets could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : data?.length === 0 ? (
         <NoDatasets project={project} />

@@ -25,7 +25,7 @@ export function LibraryPage() {
   const navigate = route.useNavigate()
   const project = projectId(names)
   const { title, filter } = KIND_FACTS[kind]
-  const { data, error, refetch } = useQuery({
+  const objects = useQuery({
     queryKey: ['objects', project, 'library', kind],
     queryFn: ({ signal }) =>
       listObjects(project, { ...filter, latest_only: true }, { signal, values: 'without' }),
@@ -33,6 +33,8 @@ export function LibraryPage() {
     select: (objects) => objects.filter(({ object_id }) => object_id !== DIRECTIONS_OBJECT),
   })
   const monitors = useQuery({ ...monitorsQuery(project), enabled: kind === 'monitors' })
+  const { data, error } = objects
+  const stale = data && [objects, monitors].find((query) => query.error !== null)
   const wanted = find.toLowerCase()
   const rows = data
     ?.filter(({ object_id }) => object_id.toLowerCase().includes(wanted))
@@ -60,11 +62,13 @@ export function LibraryPage() {
       tab={`${title} of ${names.project}`}
       toolbar={<Choice isCut={data?.length === OBJECTS_MAX} />}
     >
-      {monitors.error !== null && (
-        <StaleBanner error={monitors.error} onRetry={() => void monitors.refetch()} />
-      )}
-      {error !== null ? (
-        <ErrorState title="Objects could not be loaded" error={error} onRetry={() => void refetch()} />
+      {stale?.error != null && <StaleBanner error={stale.error} onRetry={() => void stale.refetch()} />}
+      {error !== null && data === undefined ? (
+        <ErrorState
+          title="Objects could not be loaded"
+          error={error}
+          onRetry={() => void objects.refetch()}
+        />
       ) : data?.length === 0 ? (
         <NoObjects project={project} kind={kind} />
       ) : rows?.length === 0 ? (

@@ -6,7 +6,7 @@ import { Id } from '../../components/copy-button.tsx'
 import { JsonView } from '../../components/json-view/json-view.tsx'
 import { Page } from '../../components/page.tsx'
 import { Select } from '../../components/select.tsx'
-import { CodeBlock, ErrorState, Skeleton } from '../../components/states.tsx'
+import { CodeBlock, ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { VersionSelect } from '../../components/version-select.tsx'
@@ -56,7 +56,10 @@ export function ObjectPage() {
         </>
       }
     >
-      {object.error !== null ? (
+      {object.error !== null && found !== undefined && (
+        <StaleBanner error={object.error} onRetry={() => void object.refetch()} />
+      )}
+      {object.error !== null && found === undefined ? (
         <ErrorState
           title="The object could not be loaded"
           error={object.error}
