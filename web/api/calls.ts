@@ -1,8 +1,10 @@
+import { v7 as uuidv7 } from 'uuid'
 import type { CallField, CallFieldsReq, CallFieldsRes } from '../../src/trace/call-fields/wire.ts'
 import type { Call as StoredCall } from '../../src/trace/calls/messages/call-wire.ts'
 import type { CallsFilter, CallsStreamQueryReq } from '../../src/trace/calls/messages/list-wire.ts'
 import type { Operand, Operation } from '../../src/trace/query-language/wire.ts'
 import { ask, askJson, askLines } from './client.ts'
+import { projectPath } from './project.ts'
 import type { OnWire } from './wire.ts'
 
 export type Call = OnWire<StoredCall>
@@ -66,8 +68,9 @@ interface WholeCall {
 
 /** Writes a call that began and ended in the browser; returns its id. */
 export async function recordCall(project_id: string, call: WholeCall): Promise<string> {
-  const id = crypto.randomUUID()
-  await ask(`/v2/${project_id}/calls/complete`, { body: { batch: [{ ...call, id, trace_id: id }] } })
+  // Unlike `crypto.randomUUID` it is there where the page came by plain HTTP.
+  const id = uuidv7()
+  await ask(projectPath(project_id, 'calls/complete'), { body: { batch: [{ ...call, id, trace_id: id }] } })
   return id
 }
 

@@ -1,6 +1,7 @@
 import type { EvalResultsRes, Row, ScorerStats, Summary } from '../../src/evaluation/eval-results/wire.ts'
 import { type Call, streamCalls } from './calls.ts'
 import { askJson } from './client.ts'
+import { projectPath } from './project.ts'
 import type { OnWire } from './wire.ts'
 
 export type ResultsRow = OnWire<Row>
@@ -88,7 +89,7 @@ export function askResults(
   request: ResultsRequest,
   signal: AbortSignal,
 ): Promise<OnWire<EvalResultsRes>> {
-  return askJson(`/v2/${project}/eval_results/query`, { body: request, signal })
+  return askJson(projectPath(project, 'eval_results/query'), { body: request, signal })
 }
 
 /** Progress of a running evaluation. */

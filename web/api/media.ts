@@ -1,5 +1,7 @@
 import { ask, askJson } from './client.ts'
 import { objectOf } from './json.ts'
+import { projectId } from './project.ts'
+import { parseRef } from './weave-ref.ts'
 import type { Json } from './wire.ts'
 
 /** A picture, a sound or another file inside a payload, and where its bytes are. */
@@ -11,7 +13,7 @@ export interface Media {
     | { kind: 'url'; url: string }
     /** Files of the project by their digest; of a `Content`, the type is in a second file. */
     | { kind: 'file'; digest: string; metadata?: string }
-    /** An object of the project. */
+    /** An object of this or another project. */
     | { kind: 'ref'; ref: string }
 }
 
@@ -115,13 +117,15 @@ export async function loadMedia(
   const { source } = media
   if (source.kind === 'url') return await (await fetch(source.url, { signal })).blob()
   if (source.kind === 'ref') {
-    const [, object_id = '', digest = ''] = /\/object\/([^:]+):(.+)$/.exec(source.ref) ?? []
-    const body = { project_id, object_id, digest }
+    const ref = parseRef(source.ref)
+    if (ref === undefined) return undefined
+    const owner = projectId(ref)
+    const body = { project_id: owner, object_id: ref.name, digest: ref.version }
     const { obj } = await askJson<{ obj: { val: Json } }>('/obj/read', { body, signal })
     const inner = mediaOf(obj.val)
     return inner === undefined || inner.source.kind === 'ref'
       ? undefined
-      : await loadMedia(project_id, inner, { signal })
+      : await loadMedia(owner, inner, { signal })
   }
   const bytes = await readFile(project_id, source.digest, { signal })
   const told =

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { MonitorsRes } from '../../src/evaluation/call-scoring/wire.ts'
 import { askJson } from './client.ts'
+import { projectPath } from './project.ts'
 import { LIVE_MS } from './query-client.ts'
 import type { OnWire } from './wire.ts'
 
@@ -12,6 +13,6 @@ export function monitorsQuery(project: string) {
     queryKey: ['objects', project, 'monitor states'],
     refetchInterval: LIVE_MS,
     queryFn: async ({ signal }): Promise<MonitorState[]> =>
-      (await askJson<OnWire<MonitorsRes>>(`/v2/${project}/monitors`, { signal })).monitors,
+      (await askJson<OnWire<MonitorsRes>>(projectPath(project, 'monitors'), { signal })).monitors,
   })
 }

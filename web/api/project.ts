@@ -15,9 +15,14 @@ export function projectId({ entity, project }: ProjectName): string {
 }
 
 /** The address of a project in the API, or of a part of it. */
-export function projectPath({ entity, project }: ProjectName, part?: string): string {
-  const path = `/v2/${encodeURIComponent(entity)}/${encodeURIComponent(project)}`
+export function projectPath(project: ProjectName | string, part?: string): string {
+  const path = `/v2/${addressPart(typeof project === 'string' ? project : projectId(project))}`
   return part === undefined ? path : `${path}/${part}`
+}
+
+/** `entity/project` as addresses have it: names may have characters that end a path. */
+export function addressPart(id: string): string {
+  return id.split('/').map(encodeURIComponent).join('/')
 }
 
 export type { ProjectActivity }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { MouseEvent, ReactNode } from 'react'
-import { parseRef, refLabel, type WeaveRef } from './weave-ref.ts'
+import { parseRef, refLabel, type WeaveRef } from '../api/weave-ref.ts'
 
 const CHIP =
   'inline-flex h-4.5 max-w-full items-center rounded-sm bg-selected px-1.5 align-middle font-sans text-xs text-link hover:underline'

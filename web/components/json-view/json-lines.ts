@@ -1,5 +1,5 @@
+import { parseRef, refLabel } from '../../api/weave-ref.ts'
 import type { Json } from '../../api/wire.ts'
-import { parseRef, refLabel } from '../weave-ref.ts'
 
 /** One line of a JSON value as it is shown: every line has the same height, however long its text. */
 export interface JsonLine {

@@ -1,7 +1,7 @@
 import type { Call } from '../../api/calls.ts'
 import { objectOf } from '../../api/json.ts'
+import { nameOfRef } from '../../api/weave-ref.ts'
 import type { StatusKind } from '../../components/status.tsx'
-import { nameOfRef } from '../../components/weave-ref.ts'
 import { latencyIn, metricsIn } from './metrics.ts'
 
 /** An evaluation as the list shows it. */

@@ -1,7 +1,7 @@
 import type { Call } from '../../api/calls.ts'
 import { objectOf, valueAt } from '../../api/json.ts'
+import { nameOfRef } from '../../api/weave-ref.ts'
 import type { Json } from '../../api/wire.ts'
-import { nameOfRef } from '../../components/weave-ref.ts'
 
 /** What a leaderboard compares models by: one number of the summary of one evaluation. */
 export interface BoardColumn {

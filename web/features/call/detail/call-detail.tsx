@@ -67,15 +67,15 @@ export function CallDetail({ name, id, tab, onTab, header }: CallDetailProps) {
           <Skeleton className="h-40 w-full" />
         </div>
       ) : (
-        <DetailTabs project={project} name={name} call={data} tab={tab} onTab={onTab} />
+        <DetailTabs project={project} call={data} tab={tab} onTab={onTab} />
       )}
     </section>
   )
 }
 
-type DetailTabsProps = Pick<CallDetailProps, 'name' | 'tab' | 'onTab'> & { project: string; call: Call }
+type DetailTabsProps = Pick<CallDetailProps, 'tab' | 'onTab'> & { project: string; call: Call }
 
-function DetailTabs({ project, name, call, tab, onTab }: DetailTabsProps) {
+function DetailTabs({ project, call, tab, onTab }: DetailTabsProps) {
   const conversation = conversationOf(call)
   const tabs: Tab<DetailTab>[] = [
     {
@@ -110,7 +110,7 @@ function DetailTabs({ project, name, call, tab, onTab }: DetailTabsProps) {
       label: 'Code',
       content: (
         <Padded>
-          <CodeTab name={name} call={call} />
+          <CodeTab call={call} />
         </Padded>
       ),
     },

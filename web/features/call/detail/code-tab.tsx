@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Call } from '../../../api/calls.ts'
-import { type OpVersion, opCodeQuery, opVersionOf } from '../../../api/op-code.ts'
-import { type ProjectName, projectId } from '../../../api/project.ts'
+import { opCodeQuery, opVersionOf } from '../../../api/op-code.ts'
+import type { WeaveRef } from '../../../api/weave-ref.ts'
 import { Id } from '../../../components/copy-button.tsx'
 import { CodeBlock, EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx'
 
 /** The source of the op in the version that ran. */
-export function CodeTab({ name, call }: { name: ProjectName; call: Call }) {
+export function CodeTab({ call }: { call: Call }) {
   const op = opVersionOf(call.op_name)
   if (op === undefined)
     return (
@@ -15,22 +15,23 @@ export function CodeTab({ name, call }: { name: ProjectName; call: Call }) {
         <p>Weave's clients send the source of an op; a call that only has a name has none.</p>
       </EmptyState>
     )
-  return <OpCode name={name} op={op} />
+  return <OpCode op={op} />
 }
 
-function OpCode({ name, op }: { name: ProjectName; op: OpVersion }) {
-  const { data, error, refetch } = useQuery(opCodeQuery(projectId(name), op))
+function OpCode({ op }: { op: WeaveRef }) {
+  const { entity, project, name, version } = op
+  const { data, error, refetch } = useQuery(opCodeQuery(op))
   return (
     <>
       <p className="flex items-center gap-2 text-xs">
         <Link
           to="/$entity/$project/objects/$name/versions/$version"
-          params={{ ...name, name: op.name, version: op.digest }}
+          params={{ entity, project, name, version }}
           className="text-link underline"
         >
-          {op.name}
+          {name}
         </Link>
-        <Id id={op.digest} />
+        <Id id={version} />
       </p>
       {error !== null ? (
         <ErrorState title="The code could not be loaded" error={error} onRetry={() => void refetch()} />
