@@ -1,4 +1,4 @@
-import type { Audit } from '../accounts/audit/service.ts'
+import type { Audit, Audited } from '../accounts/audit/service.ts'
 import type { Projects } from '../accounts/projects.ts'
 import { invalidRequest } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
@@ -93,7 +93,7 @@ export function createRedaction(deps: RedactionDeps): Redaction {
     const names = rules.map(({ name }) => name)
     await control.transaction().execute(async (tx) => {
       await queries.putRules(tx, row, names)
-      const event = {
+      const event: Audited = {
         action: 'redaction.change',
         entity: path.entity,
         subject: project_id,

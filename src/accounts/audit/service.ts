@@ -5,6 +5,7 @@ import { newId } from '../../ids.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
+import type { AuditAction } from './actions-wire.ts'
 import { type AuditRow, insertEvent, listEvents } from './queries.ts'
 import type { AuditEvent, AuditExportQuery, AuditQuery, AuditRes } from './wire.ts'
 
@@ -13,8 +14,7 @@ const EXPORT_PAGE = 500
 
 /** What was done, to what. */
 export interface Audited {
-  /** Such as `key.create`. */
-  action: string
+  action: AuditAction
   /** The entity that it concerns; null for the whole server. */
   entity: string | null
   subject: string

@@ -7,7 +7,7 @@ import type { Peers } from '../../stores/control-db/peers.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import { DAY_MS, isoIn, nowIso } from '../../time.ts'
-import type { Audit } from '../audit/service.ts'
+import type { Audit, Audited } from '../audit/service.ts'
 import { isUnlimited } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import { parseProjectId } from '../project-name.ts'
@@ -120,7 +120,7 @@ export function createKeys(deps: KeysDeps): Keys {
     await control.transaction().execute(async (tx) => {
       await queries.updateKey(tx, row.id, { revoked_at: row.revoked_at ?? nowIso() })
       const details = { user: owner.name, name: row.name }
-      const event = { action: 'key.revoke', entity: homeOf(owner), subject: row.prefix, details }
+      const event: Audited = { action: 'key.revoke', entity: homeOf(owner), subject: row.prefix, details }
       await audit.record(caller, event, tx)
     })
     callers.forget()

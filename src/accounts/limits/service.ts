@@ -1,6 +1,6 @@
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { Audit } from '../audit/service.ts'
+import type { Audit, Audited } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { KeyHome, Keys } from '../keys/service.ts'
 import type { LimitBook, Limits } from './limit-book.ts'
@@ -44,7 +44,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
   ) {
     await identity.checkEntity(entity)
     const change = { kind: 'entity', name: entity, limits, user: caller.user } as const
-    const event = { action: 'limits.set', entity, subject: entity, details: limits }
+    const event: Audited = { action: 'limits.set', entity, subject: entity, details: limits }
     await book.put(change, (tx) => audit.record(caller, event, tx))
     await storage.limitsChanged(entity)
     return ofEntity({ entity })
@@ -74,7 +74,12 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
     const { caller } = context
     if (!manages) throw notAllowed(`This key may not manage ${home.entity}`)
     checkWithin(limits, home.entity, book.of('entity', home.entity))
-    const event = { action: 'key.limits.set', entity: home.entity, subject: home.prefix, details: limits }
+    const event: Audited = {
+      action: 'key.limits.set',
+      entity: home.entity,
+      subject: home.prefix,
+      details: limits,
+    }
     await book.put({ kind: 'key', name: key_id, limits, user: caller.user }, (tx) =>
       audit.record(caller, event, tx),
     )

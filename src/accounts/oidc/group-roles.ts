@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts'
 import type { GroupGrant } from '../../single-sign-on.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
-import type { Audit } from '../audit/service.ts'
+import type { Audit, Audited } from '../audit/service.ts'
 import type { Role } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import { findEntity, findUser, insertEntity, rolesOf, type UserRow, updateUser } from '../user-queries.ts'
@@ -56,7 +56,7 @@ async function takeBack(
   for (const { entity, from_groups } of await rolesOf(tx, user.id)) {
     if (from_groups === 0 || granted.has(entity)) continue
     await identity.removeRole(tx, entity, user)
-    const event = { action: 'member.remove', entity, subject: user.name, details: BY_GROUPS }
+    const event: Audited = { action: 'member.remove', entity, subject: user.name, details: BY_GROUPS }
     await audit.record(actorOf(user), event, tx)
   }
 }
@@ -73,7 +73,12 @@ async function give(
     if (has !== undefined && (has.from_groups === 0 || has.role === role)) continue
     await insertEntity(tx, { name: entity, kind: 'team', created_at: nowIso() })
     await identity.setRole(tx, entity, user, role, 'groups')
-    const event = { action: 'member.set', entity, subject: user.name, details: { role, ...BY_GROUPS } }
+    const event: Audited = {
+      action: 'member.set',
+      entity,
+      subject: user.name,
+      details: { role, ...BY_GROUPS },
+    }
     await audit.record(actorOf(user), event, tx)
   }
 }

@@ -1,6 +1,6 @@
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
-import type { Audit } from '../audit/service.ts'
+import type { Audit, Audited } from '../audit/service.ts'
 import { freeName } from '../identity/names.ts'
 import { identityText } from '../identity/provider-identity.ts'
 import type { Identity } from '../identity/service.ts'
@@ -67,7 +67,7 @@ async function link(tx: ControlTx, user: UserRow, { issuer, subject }: Person): 
   await queries.insertIdentity(tx, { issuer, subject, user_id: user.id, created_at: nowIso() })
 }
 
-function event(action: string, user: UserRow, person: Person) {
+function event(action: 'user.create' | 'user.link', user: UserRow, person: Person): Audited {
   const details = { identity: identityText(person), email: person.email }
   return { action, entity: null, subject: user.name, details }
 }

@@ -2,7 +2,7 @@ import { requireRight } from '../../access.ts'
 import { notAllowed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
-import type { Audit } from '../audit/service.ts'
+import type { Audit, Audited } from '../audit/service.ts'
 import { isUnlimited } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
@@ -49,7 +49,7 @@ export function createMe(deps: MeDeps): Me {
     requireRight(caller.rights, 'read', { entity: default_entity })
     await control.transaction().execute(async (tx) => {
       await updateUser(tx, row.id, { default_entity })
-      const event = {
+      const event: Audited = {
         action: 'user.change',
         entity: row.name,
         subject: row.name,

@@ -40,8 +40,8 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     const first = await identity.userNamed(admin ?? caller.user)
     await control.transaction().execute(async (tx) => {
       await identity.addTeam(tx, name, first)
-      const event = { action: 'team.create', entity: name, subject: name, details: { admin: first.name } }
-      await audit.record(caller, event, tx)
+      const added = { entity: name, subject: name, details: { admin: first.name } }
+      await audit.record(caller, { action: 'team.create', ...added }, tx)
     })
     keys.forget()
     return teamOf(name)

@@ -1,4 +1,4 @@
-import type { Audit } from '../../accounts/audit/service.ts'
+import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import { messageOf, spent } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Log } from '../../log.ts'
@@ -102,7 +102,7 @@ export function createLedger({ accountBook, usage, audit, log, now }: LedgerDeps
     if (state === undefined || state === 'within') return
     const { entity } = account.budget
     const details = { message: account.stand().message }
-    const event = { action: `budget.${state}`, entity, subject: subjectOf(account.budget), details }
+    const event: Audited = { action: `budget.${state}`, entity, subject: subjectOf(account.budget), details }
     audit
       .record({ user: RECORDED_BY, keyId: key }, event)
       .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'a budget was not recorded'))

@@ -1,4 +1,4 @@
-import type { Audit } from '../../accounts/audit/service.ts'
+import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import type { Identity } from '../../accounts/identity/service.ts'
 import type { Keys } from '../../accounts/keys/service.ts'
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
@@ -57,7 +57,7 @@ export function createBudgets({ control, accountBook, keys, identity, audit, now
       throw notAllowed(`Only operators of this server set the budget of ${entity} as a whole`)
     const rows: queries.BudgetRow[] = []
     for (const budget of data) rows.push(await rowOf(budget, entity, caller.user))
-    const event = { action: 'budgets.set', entity, subject: entity, details: { data } }
+    const event: Audited = { action: 'budgets.set', entity, subject: entity, details: { data } }
     await control.transaction().execute(async (tx) => {
       await queries.replaceBudgets(tx, entity, rows, { ofEntity: isOperator })
       await audit.record(caller, event, tx)

@@ -1,4 +1,4 @@
-import type { Audit } from '../../accounts/audit/service.ts'
+import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
@@ -50,7 +50,12 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
         if (wanted === null) await queries.deleteSetting(tx, projectId, kind)
         else await queries.putSetting(tx, { ...stamp, kind, days: wanted })
       }
-      const event = { action: 'retention.set', entity, subject: projectId, details: { before, set: days } }
+      const event: Audited = {
+        action: 'retention.set',
+        entity,
+        subject: projectId,
+        details: { before, set: days },
+      }
       await audit.record(caller, event, tx)
     })
     await changed()

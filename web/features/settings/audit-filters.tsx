@@ -1,28 +1,6 @@
 import { useEffect, useState } from 'react'
+import { AUDIT_ACTIONS } from '../../../src/accounts/audit/actions-wire.ts'
 import { Combobox } from '../../components/combobox.tsx'
-
-/** What is recorded; others may be typed. */
-const ACTIONS = [
-  'audit.export',
-  'entity.erase',
-  'key.create',
-  'key.revoke',
-  'limits.set',
-  'member.remove',
-  'member.set',
-  'project.erase',
-  'provider.remove',
-  'provider.set',
-  'redaction.change',
-  'retention.set',
-  'service_account.create',
-  'session.start',
-  'team.create',
-  'user.change',
-  'user.create',
-  'user.erase',
-  'user.sign_in_link',
-]
 
 interface AuditFiltersProps {
   action: string
@@ -38,7 +16,7 @@ export function AuditFilters({ action, actor, onChange }: AuditFiltersProps) {
         label="Action"
         placeholder="All actions"
         value={action}
-        suggestions={ACTIONS}
+        suggestions={AUDIT_ACTIONS}
         onChoose={(next) => onChange({ action: next })}
       />
       <Filter
