@@ -58,6 +58,22 @@ test('a row far down in a dataset opens from a link, and keys go on from it', as
   await expect(row.getByRole('tree', { name: 'Row' })).toContainText('What is 179 + 179?')
 })
 
+test('a list with more rows than a browser can scroll to says so', async ({ page, project, server }) => {
+  await publish(server.url, project, 3)
+  await page.route('**/table/query_stats_batch', async (route) => {
+    const reply = await route.fetch()
+    const { tables } = (await reply.json()) as { tables: object[] }
+    await route.fulfill({ json: { tables: tables.map((table) => ({ ...table, count: 2_000_000 })) } })
+  })
+  await page.goto(`/${project}/datasets?name=sums`)
+  await expect(page.getByRole('note')).toContainText('The list ends after its first')
+  const rows = page.getByRole('grid', { name: 'Rows' })
+  await expect(rows).toHaveAttribute('aria-rowcount', '2000001')
+  await rows.getByRole('row', { name: /What is 1/ }).focus()
+  await page.keyboard.press('End')
+  await expect(rows.locator('[data-index="607141"]')).toBeInViewport()
+})
+
 test('of a row with a long list only the lines in view are in the document', async ({
   page,
   project,

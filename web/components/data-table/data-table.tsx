@@ -7,6 +7,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { formatCount } from '../format.ts'
 import { useIsNarrow } from '../media.ts'
 import type { MenuGroup } from '../menu-popup.tsx'
 import { CellMenu } from './cell-menu.tsx'
@@ -26,6 +27,8 @@ const HEADER_PX = 28
 /** Of rows with several lines. */
 const LINE_PX = 18
 const ROW_PADDING_PX = 10
+/** No browser scrolls further: what is taller is cut, in some of them here, in others at twice as much. */
+const HEIGHT_PX_MAX = 17_000_000
 /** Two lines: what a phone shows of a row, large enough to touch. */
 const NARROW_ROW_PX = 52
 
@@ -77,11 +80,12 @@ export interface DataTableProps<Row> {
  * requests those it needs; their owner decides how many stay in memory.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rowCount, rowAt, rowId, selected, isStale = false, lines = 1, cellMenu } = props
+  const { label, columns, rowAt, rowId, selected, isStale = false, lines = 1, cellMenu } = props
   // State, and not a ref: the inner components can only measure once the element exists.
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const isNarrow = useIsNarrow() && props.narrow !== undefined
   const rowPx = isNarrow ? NARROW_ROW_PX : lines === 1 ? ROW_PX : lines * LINE_PX + ROW_PADDING_PX
+  const rowCount = Math.min(props.rowCount, Math.floor(HEIGHT_PX_MAX / rowPx))
   const model = useColumnModel(props.memory, columns, selected !== undefined)
   const isWide = useIsWide(scroller, model.minWidth)
   const [menuCell, setMenuCell] = useState<HTMLElement>()
@@ -94,6 +98,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }, [props.question, scroller])
   const active = useActiveRow({
     ...props,
+    rowCount,
     scroller,
     pageRows: () => Math.floor((scroller?.clientHeight ?? 0) / rowPx) - 1,
     ...(cellMenu !== undefined && !isNarrow && { onCellMenu: openMenu }),
@@ -106,7 +111,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ref={setScroller}
       role="grid"
       aria-label={label}
-      aria-rowcount={rowCount + 1}
+      aria-rowcount={props.rowCount + 1}
       aria-colcount={columns.length}
       aria-multiselectable={selected !== undefined}
       aria-busy={isStale}
@@ -121,6 +126,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
       <TableBody
         {...props}
+        rowCount={rowCount}
         key={isNarrow ? 'narrow' : 'wide'}
         rowPx={rowPx}
         headerPx={isNarrow ? 0 : HEADER_PX}
@@ -136,19 +142,30 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       />
     </div>
   )
-  if (cellMenu === undefined || isNarrow) return grid
   return (
     <>
       {grid}
-      <CellMenu
-        scroller={scroller}
-        columns={columns}
-        rowAt={rowAt}
-        entries={cellMenu}
-        cell={menuCell}
-        onCell={openMenu}
-      />
+      {rowCount < props.rowCount && <CutNote rowCount={rowCount} />}
+      {cellMenu !== undefined && !isNarrow && (
+        <CellMenu
+          scroller={scroller}
+          columns={columns}
+          rowAt={rowAt}
+          entries={cellMenu}
+          cell={menuCell}
+          onCell={openMenu}
+        />
+      )}
     </>
+  )
+}
+
+function CutNote({ rowCount }: { rowCount: number }) {
+  return (
+    <p role="note" className="shrink-0 border-t border-hair px-4 py-1 text-xs text-muted">
+      The list ends after its first {formatCount(rowCount)} rows: conditions, or the other order, show the
+      rest.
+    </p>
   )
 }
 
