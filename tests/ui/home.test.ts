@@ -1,4 +1,4 @@
-import { loadCalls } from './bulk.ts'
+import { loadCalls, post } from './bulk.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 
 test('the first run: the lines of a client are copied, a call arrives without a reload', async ({
@@ -30,6 +30,37 @@ test('projects with what happened in them, the newest first; one leads to its ca
   await expect(row).toBeVisible()
   await row.click()
   await expect(page).toHaveURL(new RegExp(`/${project}/traces`))
+})
+
+test('ages are counted by the clock of the server, also where that of the browser is hours ahead', async ({
+  page,
+  project,
+  server,
+}) => {
+  await loadCalls(server.url, project, { count: 5 })
+  // The newest of them started four hours ago.
+  await page.clock.setSystemTime(Date.now() + 5 * 3_600_000)
+  await page.goto('/')
+  const row = page.getByRole('grid', { name: 'Projects' }).getByRole('row', { name: project })
+  await expect(row.locator('time').first()).toHaveText('4 h ago')
+})
+
+test('projects without calls are shown, as those of people who only log runs', async ({
+  page,
+  project,
+  server,
+}) => {
+  await post(server.url, `/v2/${project}/datasets`, { name: 'sums', rows: [{ question: '1 + 1?' }] })
+  // Other tests of this server may have written calls.
+  await page.route('**/projects/activity', async (route) => {
+    const reply = await route.fetch()
+    const { projects } = (await reply.json()) as { projects: { last_call_at: string | null }[] }
+    await route.fulfill({
+      json: { projects: projects.filter(({ last_call_at }) => last_call_at === null) },
+    })
+  })
+  await page.goto('/')
+  await expect(page.getByRole('grid', { name: 'Projects' }).getByRole('row', { name: project })).toBeVisible()
 })
 
 test('a page asks for the projects only when somebody wants to go to another', async ({

@@ -25,7 +25,7 @@ export function HomePage() {
     select: (me) => me.default_entity,
   })
   const projects = data?.map(projectRow)
-  const isFirstRun = projects?.every((project) => project.last_call_at === null) ?? false
+  const isFirstRun = projects?.length === 0
   const show = (isShown: boolean) => void navigate({ to: '/', search: isShown ? { connect: true } : {} })
   if (projects === undefined && error !== null)
     return (

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { serverNow } from '../../api/server-clock.ts'
 import { isOpen, type Job } from '../../api/training.ts'
 import { ShareBar } from '../../components/bars.tsx'
 import { classNames } from '../../components/class-names.ts'
@@ -87,10 +88,10 @@ function Phase({ name, ms, isCurrent, detail }: PhaseProps) {
 
 /** The time, by the second while something runs. */
 function useNow(isTicking: boolean): number {
-  const [now, setNow] = useState(() => Date.now())
+  const [now, setNow] = useState(serverNow)
   useEffect(() => {
     if (!isTicking) return
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS)
+    const timer = setInterval(() => setNow(serverNow()), TICK_MS)
     return () => clearInterval(timer)
   }, [isTicking])
   return now

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useMemo } from 'react'
 import { readKinds } from '../../../api/op-kinds.ts'
 import { LIVE_MS } from '../../../api/query-client.ts'
+import { serverNow } from '../../../api/server-clock.ts'
 import { readCosts, readTraceId, streamTrace, type TraceCall } from '../../../api/trace.ts'
 import { ABANDONED_MS, buildTree, type TraceTree } from './trace-tree.ts'
 
@@ -89,7 +90,7 @@ export function useTrace(project: string, id: string): Trace {
     () =>
       data === undefined || data.calls.length === 0
         ? undefined
-        : buildTree(data.calls, Date.now(), { costs, kinds }),
+        : buildTree(data.calls, serverNow(), { costs, kinds }),
     [data, costs, kinds],
   )
   return {
@@ -105,7 +106,7 @@ export function useTrace(project: string, id: string): Trace {
 }
 
 function liveMs({ calls, isComplete }: Loaded): number | false {
-  const since = Date.now() - ABANDONED_MS
+  const since = serverNow() - ABANDONED_MS
   const newest = calls.reduce((last, { startedMs, endedMs }) => Math.max(last, startedMs, endedMs ?? 0), 0)
   const isRunning = newest > since && calls.some(({ endedMs }) => endedMs === null)
   return isComplete && isRunning ? LIVE_MS * Math.ceil(calls.length / CALLS_PER_LIVE_MS) : false
