@@ -91,12 +91,54 @@ describe('POST /calls/score', () => {
     expect(provider.requests.at(-1)?.body['messages']).toEqual([{ role: 'user', content: [text, image] }])
   })
 
+  it('200 asks a judge with the prompt that its ref names', async () => {
+    const project = server.newProject()
+    const [id] = await record(project, [{ inputs: { question: 'Capital?' }, output: 'Paris' }])
+    const parts = [
+      { type: 'text', text: 'Is {output} right?' },
+      { type: 'image_url', image_url: { url: 'x' } },
+    ]
+    const messages = [
+      { role: 'system', content: 'You know {question}' },
+      { role: 'user', name: 'of_{output}', content: parts },
+    ]
+    const model = await objects.model(project)
+    const said: unknown[] = []
+    for (const [name, value] of Object.entries({
+      MessagesPrompt: { messages },
+      StringPrompt: { content: '{output}?' },
+    })) {
+      const scoring_prompt = await objects.publish(project, name, {
+        _type: name,
+        _class_name: name,
+        ...value,
+      })
+      const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', { model, scoring_prompt })
+      const asked = provider.requests.length
+      const request = { project_id: project, call_ids: [id], scorer_refs: [judge] }
+      await replyOf(await server.post('/calls/score', request))
+      await eventually(async () => expect(provider.requests.length).toBe(asked + 1))
+      said.push(provider.requests.at(-1)?.body['messages'])
+    }
+    const [text, image] = parts
+    expect(said).toEqual([
+      [
+        { role: 'system', content: 'You know Capital?' },
+        { role: 'user', name: 'of_Paris', content: [{ ...text, text: 'Is Paris right?' }, image] },
+      ],
+      [{ role: 'user', content: 'Paris?' }],
+    ])
+  })
+
   it('400 and 404 for a scorer or call that cannot be used, and nothing is scored', async () => {
     const project = server.newProject()
     const [id = ''] = await record(project, [{ output: 'x' }])
     const [theirs = ''] = await record(server.newProject(), [{ output: 'x' }])
     const scorer = await objects.scorer(project, 'ValidJSONScorer')
     const code = await objects.scorer(project, 'TheirScorer', { score: 'weave:///a/b/op/x:y' })
+    const model = await objects.model(project)
+    const judge = (scoring_prompt: unknown): Promise<string> =>
+      objects.scorer(project, 'LLMAsAJudgeScorer', { model, scoring_prompt })
     const refused: [string[], string[], number][] = [
       [[id, newId()], [scorer], 404],
       [[id, theirs], [scorer], 404],
@@ -105,6 +147,10 @@ describe('POST /calls/score', () => {
       [[id], ['nothing'], 400],
       [[id], [await objects.scorer(server.newProject(), 'ValidJSONScorer')], 400],
       [[id], [await objects.scorer(project, 'RegexScorer', { pattern: '(' })], 400],
+      [[id], [await judge('')], 400],
+      [[id], [await judge({ text: 'x' })], 400],
+      [[id], [await judge(model)], 400],
+      [[id], [await judge(`weave:///${project}/object/nothing:v0`)], 404],
       [[], [scorer], 400],
       [[id], [], 400],
     ]

@@ -49,7 +49,9 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
         _bases: ['Scorer', 'Object', 'BaseModel'],
       })
     const rude = await classifier('rude', 'yes: is {output} rude?')
-    const late = await classifier('late', 'no: is it late?')
+    const messages = [{ role: 'user', content: 'no: is {output} late?' }]
+    const prompt = { _type: 'MessagesPrompt', _class_name: 'MessagesPrompt', messages }
+    const late = await classifier('late', await objects.publish(project, 'lateness', prompt))
     const bases = ['Monitor', 'Object', 'BaseModel']
     const ref = await monitor(project, [rude, late], { _class_name: 'ClassifierMonitor', _bases: bases })
     const asked = provider.requests.length
@@ -69,7 +71,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     )
     expect(feedback.every(({ weave_ref }) => String(weave_ref).endsWith(id))).toBe(true)
     expect(provider.requests).toHaveLength(asked + 1)
-    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('is that rude?')
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toMatch(/is that rude\?.*is that late\?/)
   })
 
   it('score turns of agents when they end, with their messages', async () => {

@@ -5,8 +5,8 @@ import type { Objects } from '../../trace/objects/service.ts'
 import { type Published, readPublished } from '../published.ts'
 import { predictStructured, type StructuredCompletionModel } from '../structured-completion.ts'
 import { classifierPrompt } from './classifier-prompt.ts'
-import { Judge, judgeMessages, mediaKindsOf } from './judge.ts'
-import { judgesModel } from './judges-model.ts'
+import { type Judge, type JudgePrompt, judgeMessages, mediaKindsOf } from './judge.ts'
+import { loadJudge } from './load-judge.ts'
 import type { Scored, ScoreResult, Scorer } from './scorer.ts'
 
 /** The class of monitors that are scorers too. */
@@ -29,6 +29,7 @@ interface Classifier {
   name: string
   ref: string
   judge: Judge
+  prompt: JudgePrompt
   /** Classifiers with the same key ask the same model. */
   modelKey: string
   model: StructuredCompletionModel
@@ -37,7 +38,7 @@ interface Classifier {
 /**
  * The scorers of a `ClassifierMonitor` as one: those that ask the same model are asked in one prompt, and each says
  * whether it applies.
- * @throws 400 for scorers that are no judges with a text as prompt, 404 for unknown things.
+ * @throws 400 for scorers that are no judges, 404 for unknown things.
  */
 export async function classifierOf(
   { objects }: { objects: Pick<Objects, 'read'> },
@@ -78,28 +79,25 @@ async function loadClassifier(
   const found = await readPublished(objects, { ref, projectId, what: 'A classifier' })
   if (found.val['_class_name'] !== 'LLMAsAJudgeScorer')
     throw invalidRequest(`${found.name} is no LLMAsAJudgeScorer, and a classifier monitor has no others`)
-  const judge = checked(Judge, found.val, found.name)
+  const { judge, model, prompt } = await loadJudge(objects, found)
   if (mediaKindsOf(judge).size > 0)
     throw invalidRequest(`${found.name} is to see media, which a classifier monitor does not show`)
-  const model = await judgesModel(objects, judge.model, found)
   return {
     name: judge.name ?? found.name,
     ref: found.ref,
     judge,
+    prompt,
     model,
     modelKey: JSON.stringify(judge.model),
   }
 }
 
 /** The question of a classifier. */
-function questionOf({ name, judge }: Classifier, scored: Scored): { name: string; question: string } {
-  const texts = judgeMessages(judge, scored).map((message) => contentOf(message))
+function questionOf({ name, judge, prompt }: Classifier, scored: Scored): { name: string; question: string } {
+  const texts = judgeMessages(prompt, judge, scored).map(({ content }) =>
+    typeof content === 'string' ? content : JSON.stringify(content),
+  )
   return { name, question: texts.join('\n') }
-}
-
-function contentOf(message: unknown): string {
-  const { content } = z.looseObject({ content: z.unknown() }).parse(message)
-  return typeof content === 'string' ? content : JSON.stringify(content)
 }
 
 /** @throws 503 for an answer without all of them: another one may have them. */

@@ -1,19 +1,29 @@
 import { z } from 'zod'
-import { invalidRequest } from '../../errors.ts'
 import { isRecord } from '../../is-record.ts'
 import { pythonFormat } from '../python-format.ts'
 import type { MediaKind } from './judge-media.ts'
 
-const Prompt = z.looseObject({ messages: z.array(z.looseObject({ content: z.unknown() })) })
+const NO_PROMPT = 'is neither a text nor a StringPrompt or a MessagesPrompt'
+
+/** A text, which becomes the message of a user, or messages; as such or in a prompt as clients publish it. */
+export const JudgePrompt = z.union(
+  [
+    z.string(),
+    z.looseObject({ content: z.string() }).transform(({ content }) => content),
+    z.looseObject({ messages: z.array(z.looseObject({})) }).transform(({ messages }) => messages),
+  ],
+  { error: NO_PROMPT },
+)
+export type JudgePrompt = z.output<typeof JudgePrompt>
 
 /** Places where a judge looks for media: it is asked about as many at most. */
 const PATHS_MAX = 32
 
-/** The value of an `LLMAsAJudgeScorer` as clients publish it; the model may be a ref to one, or stand in it. */
+/** The value of an `LLMAsAJudgeScorer` as clients publish it; model and prompt may be refs, or stand in it. */
 export const Judge = z.looseObject({
   name: z.string().nullish(),
   model: z.unknown(),
-  scoring_prompt: z.union([z.string(), Prompt]),
+  scoring_prompt: z.unknown(),
   column_map: z.record(z.string(), z.string()).nullish(),
   enable_image_input_scoring: z.boolean().nullish(),
   enable_audio_input_scoring: z.boolean().nullish(),
@@ -22,19 +32,16 @@ export const Judge = z.looseObject({
 })
 export type Judge = z.output<typeof Judge>
 
-/** The prompt of a judge. @throws 400 for a placeholder without a value. */
+/** What a judge is asked. @throws 400 for a placeholder without a value. */
 export function judgeMessages(
-  { scoring_prompt, column_map }: Judge,
+  prompt: JudgePrompt,
+  { column_map }: Judge,
   { output, inputs }: { output: unknown; inputs: Record<string, unknown> },
-): unknown[] {
+): Record<string, unknown>[] {
   const mapped = Object.entries(column_map ?? {}).map(([name, column]) => [name, inputs[column]] as const)
   const values = { inputs, ...inputs, ...Object.fromEntries(mapped), output }
-  if (typeof scoring_prompt === 'string')
-    return [{ role: 'user', content: pythonFormat(scoring_prompt, values) }]
-  return scoring_prompt.messages.map((message) => ({
-    ...message,
-    content: formatted(message.content, values),
-  }))
+  const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt
+  return messages.map((message) => formatted(message, values))
 }
 
 /** The kinds of media that a judge receives. */
@@ -55,14 +62,16 @@ export function withParts(messages: readonly unknown[], parts: readonly object[]
   return [...messages.slice(0, -1), { ...last, content: [...own, ...parts] }]
 }
 
-function formatted(content: unknown, values: Record<string, unknown>): unknown {
-  if (typeof content === 'string') return pythonFormat(content, values)
-  if (!Array.isArray(content)) return content
-  return content.map((part: unknown) => {
-    if (typeof part !== 'object' || part === null)
-      throw invalidRequest('A prompt has a part that is no object')
-    return 'text' in part && typeof part.text === 'string'
-      ? { ...part, text: pythonFormat(part.text, values) }
-      : part
-  })
+/** Wire: placeholders are filled in everywhere in a message and in the parts of its content. */
+function formatted(
+  message: Record<string, unknown>,
+  values: Record<string, unknown>,
+): Record<string, unknown> {
+  const filled = (value: unknown): unknown => {
+    if (typeof value === 'string') return pythonFormat(value, values)
+    return Array.isArray(value) && value.every(isRecord)
+      ? value.map((part) => formatted(part, values))
+      : value
+  }
+  return Object.fromEntries(Object.entries(message).map(([name, value]) => [name, filled(value)]))
 }

@@ -1,4 +1,3 @@
-import { checked } from '../../checked.ts'
 import { invalidRequest } from '../../errors.ts'
 import { builtinRule, OWN_CLASSES } from '../../rule-threads/builtin-rules.ts'
 import { runRule } from '../../rule-threads/run-rule.ts'
@@ -7,9 +6,9 @@ import type { Objects } from '../../trace/objects/service.ts'
 import { type Published, readPublished } from '../published.ts'
 import { predictStructured } from '../structured-completion.ts'
 import { CLASSIFIER_CLASS, classifierOf } from './classifier.ts'
-import { Judge, judgeMessages, mediaKindsOf, withParts } from './judge.ts'
+import { judgeMessages, mediaKindsOf, withParts } from './judge.ts'
 import { mediaParts } from './judge-media.ts'
-import { judgesModel } from './judges-model.ts'
+import { loadJudge } from './load-judge.ts'
 import type { RemoteScorers } from './remote-scorer.ts'
 import type { Scorer } from './scorer.ts'
 import type { ScorerCode } from './scorer-code.ts'
@@ -60,16 +59,14 @@ function hasCode({ val }: Published): boolean {
 }
 
 async function judgeOf(deps: LoadingDeps, found: Published): Promise<Scorer['score']> {
-  const judge = checked(Judge, found.val, found.name)
-  const model = await judgesModel(deps.objects, judge.model, found)
+  const { judge, model, prompt } = await loadJudge(deps.objects, found)
   const own = { projectId: found.projectId, objects: deps.objects }
-  if (typeof judge.scoring_prompt === 'string' && judge.scoring_prompt === '')
-    throw invalidRequest(`${found.name}: the scoring prompt is empty`)
+  if (prompt === '') throw invalidRequest(`${found.name}: the scoring prompt is empty`)
   const kinds = mediaKindsOf(judge)
   const paths = judge.media_scoring_json_paths ?? []
   return async (scored, { ask, project_id }) => {
     const parts = kinds.size === 0 ? [] : await mediaParts(deps.files, scored, { kinds, paths, project_id })
-    const user_input = withParts(judgeMessages(judge, scored), parts)
+    const user_input = withParts(judgeMessages(prompt, judge, scored), parts)
     return predictStructured(model, { user_input, template_vars: {} }, { ...own, ask })
   }
 }

@@ -40,12 +40,22 @@ def made() -> tuple[weave.Evaluation, LLMStructuredCompletionModel]:
     ]
     served = {"llm_model_id": "heddle/loom-tiny"}
     params = {"temperature": 0, "max_tokens": 4, "response_format": "text"}
+    judges_model = LLMStructuredCompletionModel(
+        name="judge-model", default_params=params, **served
+    )
     judge = LLMAsAJudgeScorer(
         name="judge",
-        model=LLMStructuredCompletionModel(
-            name="judge-model", default_params=params, **served
-        ),
+        model=judges_model,
         scoring_prompt="Is {output} right for {user_input}?",
+    )
+    messages = [
+        {"role": "system", "content": "The answer is {target}."},
+        {"role": "user", "content": "Is {output} right?"},
+    ]
+    informed_judge = LLMAsAJudgeScorer(
+        name="The informed judge",
+        model=judges_model,
+        scoring_prompt=weave.MessagesPrompt(messages),
     )
     evaluation = weave.Evaluation(
         name="sums",
@@ -54,6 +64,7 @@ def made() -> tuple[weave.Evaluation, LLMStructuredCompletionModel]:
             ValidJSONScorer(),
             StringMatchScorer(),
             judge,
+            informed_judge,
             short,
             Longer(limit=1, column_map={"wanted": "target"}),
         ],
