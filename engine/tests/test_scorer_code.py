@@ -23,9 +23,13 @@ def reply_to(body: str, *flags: str) -> dict[str, Any]:
 
 
 def replies_to(bodies: list[str], *flags: str) -> list[dict[str, Any]]:
+    return answers_to("\n".join(map(request, bodies)), *flags)
+
+
+def answers_to(lines: str, *flags: str) -> list[dict[str, Any]]:
     done = subprocess.run(
         [sys.executable, "-I", str(PROGRAM), *flags],
-        input="".join(f"{request(body)}\n" for body in bodies),
+        input=f"{lines}\n",
         env={},
         stdout=subprocess.PIPE,
         text=True,
@@ -53,6 +57,19 @@ def test_where_the_machine_does_not_confine_code_it_is_refused_unless_forced() -
         assert reply_to("return len(output)") == {"result": 3}
     else:
         assert "HEDDLE_SCORER_CODE=run-unconfined" in reply_to("return len(output)")["error"]
+
+
+def test_a_column_with_the_name_of_an_argument_comes_before_the_one_of_the_column_map() -> None:
+    source = "def score(output, target, other):\n    return [target, other]\n"
+    asked: dict[str, Any] = {
+        "source": source,
+        "name": "score",
+        "self": None,
+        "column_map": {"target": "missing", "other": "wanted"},
+        "output": "abc",
+        "inputs": {"target": 1, "wanted": 2},
+    }
+    assert answers_to(json.dumps(asked), "--unconfined") == [{"result": [1, 2]}]
 
 
 @needs_boundary

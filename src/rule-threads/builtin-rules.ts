@@ -3,6 +3,7 @@ import { Validator } from '@cfworker/json-schema'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { checked } from '../checked.ts'
+import { withMapped } from '../column-map.ts'
 import { invalidRequest } from '../errors.ts'
 
 /** Comparing takes the product of both lengths. */
@@ -22,7 +23,7 @@ export interface Compared {
 
 const ColumnMap = z.record(z.string(), z.string()).nullish()
 
-/** Fields of the scorer classes below; they compare with the column `target`, or the one that `column_map` names. */
+/** Fields of the scorer classes below; they compare with the column `target`, or where there is none with the one that `column_map` names. */
 const Fields = {
   StringMatchScorer: z.looseObject({ column_map: ColumnMap }),
   LevenshteinScorer: z.looseObject({ column_map: ColumnMap }),
@@ -122,12 +123,12 @@ function ruleOf<Name extends ClassName>(className: Name, value: unknown): Rule {
 
 /** @throws 400 where the row has no such column. */
 function targetOf({ inputs }: Compared, columnMap: Record<string, string> | null | undefined): unknown {
-  const column = columnMap?.['target'] ?? 'target'
-  if (!Object.hasOwn(inputs, column))
+  const row = withMapped(inputs, columnMap)
+  if (!Object.hasOwn(row, 'target'))
     throw invalidRequest(
-      `There is no ${column} to compare with, only ${Object.keys(inputs).join(', ')}: column_map can name another`,
+      `There is no ${columnMap?.['target'] ?? 'target'} to compare with, only ${Object.keys(inputs).join(', ')}: column_map can name another`,
     )
-  return inputs[column]
+  return row['target']
 }
 
 function targetText(scored: Compared, columnMap: Record<string, string> | null | undefined): string {

@@ -174,9 +174,11 @@ def arguments_of(function: Callable[..., Any], request: Request) -> dict[str, An
     parameters = inspect.signature(function).parameters
     inputs = dict(request["inputs"])
     for name, column in (request["column_map"] or {}).items():
+        if name in inputs:
+            continue
         if column not in inputs:
             raise KeyError(f"column_map names {column}, and there is only {', '.join(inputs)}")
-        inputs.setdefault(name, inputs[column])
+        inputs[name] = inputs[column]
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
     arguments = {name: value for name, value in inputs.items() if takes_all or name in parameters}
     if takes_all:

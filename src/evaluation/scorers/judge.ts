@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withMapped } from '../../column-map.ts'
 import { isRecord } from '../../is-record.ts'
 import { pythonFormat } from '../python-format.ts'
 import type { MediaKind } from './judge-media.ts'
@@ -38,8 +39,7 @@ export function judgeMessages(
   { column_map }: Judge,
   { output, inputs }: { output: unknown; inputs: Record<string, unknown> },
 ): Record<string, unknown>[] {
-  const mapped = Object.entries(column_map ?? {}).map(([name, column]) => [name, inputs[column]] as const)
-  const values = { inputs, ...inputs, ...Object.fromEntries(mapped), output }
+  const values = { inputs, ...withMapped(inputs, column_map), output }
   const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt
   return messages.map((message) => formatted(message, values))
 }

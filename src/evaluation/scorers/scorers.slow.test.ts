@@ -18,6 +18,8 @@ describe('scorers of builtin classes', () => {
     ['ExactMatchScorer', {}, 'A', { target: 'a' }, { match: false }],
     ['ExactMatchScorer', { ignore_case: true }, 'A', { target: 'a' }, { match: true }],
     ['ExactMatchScorer', { column_map: { target: 'x' } }, { a: 1 }, { x: { a: 1 } }, { match: true }],
+    ['ExactMatchScorer', { column_map: { target: 'x' } }, 'a', { x: 'b', target: 'a' }, { match: true }],
+    ['ExactMatchScorer', { column_map: { target: 'x' } }, 'a', { target: 'a' }, { match: true }],
     ['ContainsScorer', {}, 'the answer', { target: 'answer' }, { contains: true }],
     ['RegexScorer', { pattern: '^\\d+$' }, '42', {}, { match: true }],
     ['RegexScorer', { pattern: '^\\d+$' }, 'x42', {}, { match: false }],
