@@ -4,7 +4,8 @@ import type { Scorer } from '../scorers/scorer.ts'
 
 /**
  * The summary of an evaluation from the results of its rows, as the Python client's `Evaluation.summarize` has it: each
- * scorer's results under its name, then what else the rows have. A row that failed counts as one without scores.
+ * scorer's results under its name, then what else the rows have. A row that failed has no scores and stays in the
+ * denominator of shares; one whose score is null does not.
  */
 export function summarizeRows(rows: readonly unknown[], scorers: readonly Pick<Scorer, 'name'>[]): Summary {
   const outcomes = rows.map(outcomeOf)
@@ -12,7 +13,9 @@ export function summarizeRows(rows: readonly unknown[], scorers: readonly Pick<S
   const output = autoSummarize(outcomes.map((outcome) => outcome.output))
   if (output !== null && Object.keys(output).length > 0) summary['output'] = output
   for (const { name } of scorers)
-    summary[name] = autoSummarize(outcomes.map(({ scores }) => scores[name] ?? {}))
+    summary[name] = autoSummarize(
+      outcomes.map(({ scores }) => (Object.hasOwn(scores, name) ? scores[name] : {})),
+    )
   const latencies = outcomes.flatMap(({ model_latency }) =>
     typeof model_latency === 'number' ? [model_latency] : [],
   )
