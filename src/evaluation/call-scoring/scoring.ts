@@ -108,7 +108,7 @@ async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): 
   const target = await targetOf(deps, task, context)
   if (target === undefined) return undefined
   const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })
-  await deps.ops.publish(project_id, [scorer.opName], user)
+  if (scorer.placeholder !== undefined) await deps.ops.publish(project_id, [scorer.placeholder], user)
   const { call, scored } = target
   const attributes = { weave: { scored_call: call.id, trigger_ref: task.trigger_ref ?? undefined } }
   const under = { project_id, base: task.id, trace_id: task.id, parent_id: undefined, attributes, user }
@@ -157,7 +157,7 @@ interface Outcome {
 
 /** Scores as a call; resolves with the scorer's results. */
 function scoreAsCall(
-  { ops, playground }: ScoringDeps,
+  { playground }: ScoringDeps,
   work: Attempt & { scorer: Scorer; scored: Scored; recorded: RecordedCalls },
   context: CallContext,
 ): Promise<{ callId: string | undefined; output: unknown }> {
@@ -165,7 +165,7 @@ function scoreAsCall(
   const { project_id, trigger_ref } = task
   const { call: _call, turn: _turn, ...shown } = scored
   const call = {
-    op_name: ops.refOf(project_id, scorer.opName),
+    op_name: scorer.opRef,
     inputs: { self: scorer.ref, ...shown },
     seed: 'score',
   }

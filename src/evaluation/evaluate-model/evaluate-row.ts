@@ -99,12 +99,12 @@ async function predictionOf(
 }
 
 function scoreOf(
-  { opRef, scoringIn }: RowDeps,
+  { scoringIn }: RowDeps,
   { trial, scorer, output }: { trial: Trial; scorer: Scorer; output: unknown },
   calls: RecordedCalls,
 ): Promise<Score> {
   const inputs = { self: scorer.ref, output, inputs: trial.row }
-  const call = { op_name: opRef(scorer.opName), inputs, seed: `${trial.seed}/score/${scorer.ref}` }
+  const call = { op_name: scorer.opRef, inputs, seed: `${trial.seed}/score/${scorer.ref}` }
   return calls.call(call, async (own) => {
     const scored = await scorer.score({ output, inputs: trial.row }, scoringIn(own))
     return { result: { scorer, callId: own.id ?? '', output: scored }, output: scored }

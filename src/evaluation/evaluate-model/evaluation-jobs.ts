@@ -67,8 +67,8 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
       const { project_id, user } = payload
       try {
         const evaluation = await loadEvaluation(deps, payload)
-        const opNames = [...OPS, ...evaluation.scorers.map(({ opName }) => opName)]
-        await ops.publish(project_id, opNames, user)
+        const placeholders = evaluation.scorers.flatMap(({ placeholder }) => placeholder ?? [])
+        await ops.publish(project_id, [...OPS, ...placeholders], user)
         const job = { ...payload, call_id: id }
         await runEvaluation({ ...deps, opRef: ops.refOf }, job, evaluation, { signal, turn })
       } catch (error) {

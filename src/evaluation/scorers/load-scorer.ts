@@ -2,7 +2,9 @@ import { invalidRequest } from '../../errors.ts'
 import { builtinRule, OWN_CLASSES } from '../../rule-threads/builtin-rules.ts'
 import { runRule } from '../../rule-threads/run-rule.ts'
 import type { Files } from '../../trace/files/service.ts'
+import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
 import type { Objects } from '../../trace/objects/service.ts'
+import { refOf } from '../../trace/ref-uri.ts'
 import { type Published, readPublished } from '../published.ts'
 import { predictStructured } from '../structured-completion.ts'
 import { CLASSIFIER_CLASS, classifierOf } from './classifier.ts'
@@ -12,10 +14,12 @@ import { loadJudge } from './load-judge.ts'
 import type { RemoteScorers } from './remote-scorer.ts'
 import type { Scorer } from './scorer.ts'
 import type { ScorerCode } from './scorer-code.ts'
+import { scorerName } from './scorer-name.ts'
 
 export interface LoadingDeps {
   objects: Pick<Objects, 'read'>
   files: Pick<Files, 'read'>
+  ops: Pick<PlaceholderOps, 'refOf'>
   scorerCode: ScorerCode
   remoteScorers: RemoteScorers
 }
@@ -33,7 +37,7 @@ export async function loadScorer(
   const className = String(found.val['_class_name'])
   const isOwn = found.kind === 'object' && !(OWN_CLASSES.includes(className) && hasCode(found))
   const rule = isOwn ? builtinRule(className, found.val) : undefined
-  const named = { name: scorerName(found), ref: found.ref, opName: `${className}.score` }
+  const named = { name: scorerName(found), ref: found.ref, ...opOf(deps, found) }
   if (rule !== undefined) {
     const job = { kind: 'builtin' as const, className, fields: found.val }
     return {
@@ -44,13 +48,18 @@ export async function loadScorer(
   if (className === 'LLMAsAJudgeScorer') return { ...named, score: await judgeOf(deps, found) }
   if (className === 'RemoteScorer') return { ...named, ...deps.remoteScorers.load(found) }
   if (className === CLASSIFIER_CLASS) return { ...named, ...(await classifierOf(deps, found)) }
-  return deps.scorerCode.load(found)
+  return { ...named, score: await deps.scorerCode.load(found) }
 }
 
-/** Wire: a scorer's results stand under its name; without one, under that of its class. */
-function scorerName({ val, name }: Published): string {
-  const own = val['name'] ?? val['_class_name'] ?? name
-  return String(own)
+/** Clients publish the methods of classes as ops; for a scorer without them there is a placeholder. */
+function opOf({ ops }: LoadingDeps, found: Published): Pick<Scorer, 'opRef' | 'placeholder'> {
+  const { projectId, kind, val } = found
+  if (kind === 'op') return { opRef: found.ref }
+  const score = typeof val['score'] === 'string' ? val['score'] : ''
+  const ref = refOf(score)
+  if (ref?.kind === 'op' && ref.projectId === projectId) return { opRef: score }
+  const placeholder = `${val['_class_name']}.score`
+  return { opRef: ops.refOf(projectId, placeholder), placeholder }
 }
 
 /** Clients publish the methods of their own classes as ops. */

@@ -14,7 +14,7 @@ const SOURCE_BYTES_MAX = 1024 * 1024
 /** Scorers that are Python code of a client; disposal ends what runs it. */
 export interface ScorerCode extends Disposable {
   /** @throws 400 where this server does not run code, or there is none. */
-  load(found: Published): Promise<Scorer>
+  load(found: Published): Promise<Scorer['score']>
 }
 
 /** Refuses all code. */
@@ -29,8 +29,6 @@ export const NO_SCORER_CODE: ScorerCode = {
 
 const Op = z.looseObject({ files: z.looseObject({ [OP_SOURCE_FILE]: z.string() }) })
 const OwnClass = z.looseObject({
-  _class_name: z.string(),
-  name: z.string().nullish(),
   score: z.string(),
   column_map: z.record(z.string(), z.string()).nullish(),
 })
@@ -63,26 +61,15 @@ export function createScorerCode(deps: {
     [Symbol.dispose]: processes[Symbol.dispose],
 
     async load(found) {
+      const { projectId, name, val } = found
       if (found.kind === 'op') {
-        const code = { source: await sourceOf(found), name: found.name, self: null, column_map: null }
-        return {
-          name: found.name,
-          ref: found.ref,
-          opName: found.name,
-          score: (scored) => runWith(found.projectId, code, scored),
-        }
+        const code = { source: await sourceOf(found), name, self: null, column_map: null }
+        return (scored) => runWith(projectId, code, scored)
       }
-      const { projectId, val } = found
-      const own = checked(OwnClass, val, found.name)
-      const op = await readPublished(deps.objects, {
-        ref: own.score,
-        projectId,
-        what: `The code of ${found.name}`,
-      })
-      const { column_map = null } = own
+      const { score, column_map = null } = checked(OwnClass, val, name)
+      const op = await readPublished(deps.objects, { ref: score, projectId, what: `The code of ${name}` })
       const code = { source: await sourceOf(op), name: op.name.replace(/^.*\./, ''), self: val, column_map }
-      const name = own.name ?? own._class_name
-      return { name, ref: found.ref, opName: op.name, score: (scored) => runWith(projectId, code, scored) }
+      return (scored) => runWith(projectId, code, scored)
     },
   }
 }

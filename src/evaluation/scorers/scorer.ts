@@ -52,8 +52,10 @@ export interface Scorer {
   name: string
   /** Of the object, or of the op that it is. */
   ref: string
-  /** Of the call that scoring is, without a version. */
-  opName: string
+  /** The op of the call that scoring is: the version that a client published with the scorer, or a placeholder. */
+  opRef: string
+  /** The name of the placeholder, which is published before the first call. */
+  placeholder?: string | undefined
   /** @throws ClientError that says why this cannot be scored. */
   score(scored: Scored, context: ScoringContext): Promise<unknown>
   /** Its output as several feedback entries, where that is not the output alone. */

@@ -71,6 +71,12 @@ async function publishOp(project: string, name: string, source: string): Promise
   return ref.replace('/object/', '/op/')
 }
 
+async function latestOf(project_id: string, name: string): Promise<string> {
+  const request = { project_id, object_id: name, digest: 'latest' }
+  const { obj } = await replyOf<{ obj: Fields }>(await server.post('/obj/read', request))
+  return `weave:///${project_id}/op/${name}:${obj['digest']}`
+}
+
 /** Scores one call and returns the result. */
 async function scoring(project: string, scorer: string): Promise<Fields> {
   const call = {
@@ -103,8 +109,10 @@ async def close(output, expected):
     print("this goes nowhere")
     return {"longer": len(output) - len(expected), "same": output == expected}
 `
-    const call = await scoring(project, await publishOp(project, 'close', source))
-    expect(call).toMatchObject({ exception: null, output: { longer: 1, same: false } })
+    const op = await publishOp(project, 'close', source)
+    const call = await scoring(project, op)
+    expect(call).toMatchObject({ op_name: op, exception: null, output: { longer: 1, same: false } })
+    expect(await latestOf(project, 'close')).toBe(op)
   })
 
   it('have the fields of their object', async () => {
@@ -119,7 +127,8 @@ def score(self, *, output, target, **kwargs):
     const fields = { name: 'limit', limit: 3, score: op, column_map: { target: 'expected' } }
     const call = await scoring(project, await objects.scorer(project, 'LimitScorer', fields))
     const output = { over: true, target: 'abc', seen: ['expected', 'inputs', 'other'] }
-    expect(call).toMatchObject({ exception: null, output })
+    expect(call).toMatchObject({ op_name: op, exception: null, output })
+    expect(await latestOf(project, 'LimitScorer.score')).toBe(op)
   })
 
   it.each([
@@ -135,6 +144,14 @@ def score(self, *, output, target, **kwargs):
     expect(await scoring(project, scorer)).toMatchObject({ exception: expect.stringContaining(exception) })
   })
 
+  it('that this server has rules for keep the op that clients published with them', async () => {
+    const project = server.newProject()
+    const op = await publishOp(project, 'ValidJSONScorer.score', 'def score(self, *, output): ...')
+    const call = await scoring(project, await objects.scorer(project, 'ValidJSONScorer', { score: op }))
+    expect(call).toMatchObject({ op_name: op, output: { json_valid: false } })
+    expect(await latestOf(project, 'ValidJSONScorer.score')).toBe(op)
+  })
+
   it('report an error when there is no Python', async () => {
     const source = Buffer.from('def x(output): ...')
     const files = { read: async () => source }
@@ -146,7 +163,7 @@ def score(self, *, output, target, **kwargs):
       objects: { read },
       files,
     })
-    const scorer = await code.load(found)
+    const score = await code.load(found)
     const context = {
       ask: () => Promise.reject(new Error('No model is asked')),
       project_id: 'a/b',
@@ -154,6 +171,6 @@ def score(self, *, output, target, **kwargs):
       traceId: 'x',
       signal: new AbortController().signal,
     }
-    await expect(scorer.score({ output: 1, inputs: {} }, context)).rejects.toThrow('Python did not start')
+    await expect(score({ output: 1, inputs: {} }, context)).rejects.toThrow('Python did not start')
   })
 })
