@@ -117,6 +117,15 @@ describe('POST /evaluations/evaluate_model', () => {
     )
   })
 
+  it('200 shows the evaluation under the name that it has for its calls', async () => {
+    const project = server.newProject()
+    const dataset = await objects.dataset(project, [{ user_input: 'say x' }])
+    const named = await objects.evaluation(project, dataset, [], { evaluation_name: 'nightly' })
+    const { id } = await evaluate(project, named, await objects.model(project))
+    const shown = (await callsIn(server, project)).filter((call) => call['display_name'] !== null)
+    expect(shown).toEqual([expect.objectContaining({ id, display_name: 'nightly' })])
+  })
+
   it('200 counts a row whose model or scorer fails as one without scores', async () => {
     const project = server.newProject()
     const rows = [{ user_input: '400' }, { user_input: 'say x', target: 'x' }, { user_input: 'say x' }]
@@ -188,6 +197,7 @@ describe('POST /evaluations/evaluate_model', () => {
       ],
       [await objects.evaluation(project, dataset, [], { trials: 100_001 }), model, 400],
       [await objects.evaluation(project, dataset, [], { trials: 0 }), model, 400],
+      [await objects.evaluation(project, dataset, [], { evaluation_name: 'x'.repeat(2000) }), model, 400],
     ]
     for (const [evaluation_ref, model_ref, status] of refused) {
       const response = await server.post('/evaluations/evaluate_model', {

@@ -20,6 +20,8 @@ const Evaluation = z.looseObject({
   dataset: z.unknown(),
   scorers: z.array(z.unknown()).max(SCORERS_MAX).nullish(),
   trials: z.int().positive().nullish(),
+  // Wire: a text, or a function that makes one of the call.
+  evaluation_name: z.unknown().optional(),
   preprocess_model_input: z.null({ error: 'is Python code, which is not run here' }).optional(),
 })
 
@@ -28,6 +30,8 @@ const Dataset = z.looseObject({ rows: z.string() })
 /** Everything an evaluation needs, loaded. */
 export interface LoadedEvaluation {
   evaluationRef: string
+  /** How its calls are to be shown, where it says so. */
+  displayName: string | undefined
   modelRef: string
   model: StructuredCompletionModel
   scorers: Scorer[]
@@ -76,12 +80,14 @@ export async function loadEvaluation(
   const evaluation = checked(Evaluation, found.val, 'evaluation_ref')
   const model = await readPublished(objects, { ref: model_ref, projectId, what: 'model_ref' })
   const { dataset, table } = await readDataset(deps, { ref: evaluation.dataset, projectId })
+  const { evaluation_name } = evaluation
   const trials = evaluation.trials ?? 1
   if (table.rows === 0) throw invalidRequest(`The dataset ${dataset.name} has no rows`)
   if (table.rows * trials > ROWS_MAX)
     throw invalidRequest(`At most ${ROWS_MAX} rows are evaluated in one run`)
   return {
     evaluationRef: found.ref,
+    displayName: typeof evaluation_name === 'string' ? evaluation_name : undefined,
     modelRef: model.ref,
     model: checked(StructuredCompletionModel, model.val, 'model_ref'),
     scorers: await Promise.all((evaluation.scorers ?? []).map((ref) => loadScorer(deps, { ref, projectId }))),

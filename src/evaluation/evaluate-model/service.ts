@@ -52,7 +52,7 @@ export function createEvaluateModel(
 
   async function evaluate(req: wire.EvaluateModelReq, context: CallContext) {
     const { project_id } = req
-    const { evaluationRef, modelRef } = await loadEvaluation(deps, req)
+    const { evaluationRef, modelRef, displayName } = await loadEvaluation(deps, req)
     const { entity } = placeOf(project_id)
     if ((await jobs.countOpenBy('entity', entity)) >= OPEN_MAX)
       throw tooManyRequests(`${OPEN_MAX} evaluations of ${entity} are waiting already`, 60)
@@ -62,10 +62,12 @@ export function createEvaluateModel(
       id: call_id,
       trace_id: call_id,
       op_name: ops.refOf(project_id, EVALUATE),
+      display_name: displayName,
       started_at: nowIso(),
       attributes: new JsonText(stringify({ _weave_eval_meta: { evaluate_model_worker: true } })),
       inputs: new JsonText(stringify({ self: evaluationRef, model: modelRef })),
     }
+    const part = startPart(start, context.caller.user, [])
     const payload = {
       project_id,
       evaluation_ref: evaluationRef,
@@ -79,7 +81,7 @@ export function createEvaluateModel(
       await workLimits.check(tx, { kind: 'evaluations', entity, keyId, countOpenBy: jobs.countOpenBy })
       await jobs.addIn(tx, [{ id: call_id, payload, entity, keyId, runAt: due }])
     })
-    await calls.writeParts([startPart(start, payload.user, [])])
+    await calls.writeParts([part])
     await jobs.makeDue(call_id)
     return { call_id }
   }
