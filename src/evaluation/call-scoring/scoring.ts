@@ -7,8 +7,10 @@ import type { Playground } from '../../inference/playground/service.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
+import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
 import { parseRef } from '../../trace/ref-uri.ts'
 import type { Refs } from '../../trace/refs/service.ts'
@@ -109,11 +111,11 @@ async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): 
   if (target === undefined) return undefined
   const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })
   if (scorer.placeholder !== undefined) await deps.ops.publish(project_id, [scorer.placeholder], user)
-  const { call, scored } = target
+  const { call } = target
   const attributes = { weave: { scored_call: call.id, trigger_ref: task.trigger_ref ?? undefined } }
   const under = { project_id, base: task.id, trace_id: task.id, parent_id: undefined, attributes, user }
   const recorded = recordCalls(under)
-  const outcome = await scoreAsCall(deps, { ...attempt, scorer, scored, recorded }, context).catch(
+  const outcome = await scoreAsCall(deps, { ...attempt, ...target, scorer, recorded }, context).catch(
     (error: unknown) => {
       if (error instanceof StoreFailed || (isTemporary(error) && !isLastAttempt)) throw error
       return { error: messageOf(error) }
@@ -122,20 +124,7 @@ async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): 
   signal.throwIfAborted()
   if (task.is_traced) await deps.calls.writeParts(recorded.parts)
   if ('error' in outcome) return outcome
-  const callId = task.is_traced ? outcome.callId : undefined
-  const results = scorer.results?.(outcome.output) ?? [{ ref: scorer.ref, output: outcome.output }]
-  const feedback = results.map((one, index) =>
-    scoreFeedback({
-      id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
-      project_id,
-      scoredId: call.id,
-      callId,
-      result: one,
-      turn: scored.turn,
-      triggerRef: task.trigger_ref,
-    }),
-  )
-  await deps.feedback.record(feedback, user)
+  await deps.feedback.record(outcome.feedback, user)
   return {}
 }
 
@@ -155,12 +144,20 @@ interface Outcome {
   error?: string
 }
 
+/** A scorer and what it is applied to. */
+interface Work extends Attempt {
+  scorer: Scorer
+  call: Call
+  scored: Scored
+  recorded: RecordedCalls
+}
+
 /** Scores as a call; resolves with the scorer's results. */
 function scoreAsCall(
   { playground }: ScoringDeps,
-  work: Attempt & { scorer: Scorer; scored: Scored; recorded: RecordedCalls },
+  work: Work,
   context: CallContext,
-): Promise<{ callId: string | undefined; output: unknown }> {
+): Promise<{ feedback: FeedbackCreateReq[] }> {
   const { task, refusal, scorer, scored, recorded } = work
   const { project_id, trigger_ref } = task
   const { call: _call, turn: _turn, ...shown } = scored
@@ -180,8 +177,27 @@ function scoreAsCall(
       monitor: trigger && { name: trigger.name, version_digest: String(trigger.version) },
       signal: context.signal,
     })
-    return { result: { callId: own.id, output }, output }
+    return { result: { feedback: feedbackOf(work, own.id, output) }, output }
   })
+}
+
+function feedbackOf(
+  { task, scorer, call, scored }: Work,
+  callId: string | undefined,
+  output: unknown,
+): FeedbackCreateReq[] {
+  const results = scorer.results?.(output) ?? [{ ref: scorer.ref, output }]
+  return results.map((result, index) =>
+    scoreFeedback({
+      id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
+      project_id: task.project_id,
+      scoredId: call.id,
+      callId: task.is_traced ? callId : undefined,
+      result,
+      turn: scored.turn,
+      triggerRef: task.trigger_ref,
+    }),
+  )
 }
 
 function ofItsEntity(task: NewScoringTask): NewScoringTask & { entity: string } {

@@ -141,6 +141,25 @@ describe('POST /evaluations/evaluate_model', () => {
     expect(failed).toEqual([expect.objectContaining({ exception: expect.stringMatching('no target') })])
   })
 
+  it('200 goes on after a score that is too large for feedback', async () => {
+    const project = server.newProject()
+    const rows = [{ user_input: 'x', target: 'y' }, { user_input: 'x', target: 'y'.repeat(1024 * 1024) }]
+    const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {
+      name: 'judge',
+      model: await objects.model(project, { response_format: 'json_object' }),
+      scoring_prompt: 'say {{"right": true, "why": "{target}"}}',
+    })
+    const evaluation = await objects.evaluation(project, await objects.dataset(project, rows), [judge])
+    const { id, status } = await evaluate(project, evaluation, await objects.model(project))
+    expect(status).toMatchObject({
+      code: 'complete',
+      output: { judge: { right: { true_count: 1, true_fraction: 0.5 } } },
+    })
+    const children = await callsIn(server, project, { parent_ids: [id] })
+    const exceptions = children.map(({ exception }) => exception).filter((one) => one !== null)
+    expect(exceptions).toEqual([expect.stringMatching(/payload is larger than \d+ bytes/)])
+  })
+
   it('200 waits for a trace database that does not answer, which is no attempt', async () => {
     const project = server.newProject()
     const dataset = await objects.dataset(project, [{ user_input: 'say x', target: 'x' }])

@@ -1,8 +1,10 @@
+import { nowIso } from '../../time.ts'
+import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../ask.ts'
 import { float } from '../auto-summarize.ts'
 import { PREDICT_AND_SCORE } from '../evaluation-runs/evaluation-calls.ts'
 import type { RecordedCalls } from '../recorded-calls.ts'
-import type { Scorer, ScoringContext } from '../scorers/scorer.ts'
+import type { ScoredCall, Scorer, ScoringContext } from '../scorers/scorer.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 
 /** Wire: the op that runs such a model. */
@@ -21,12 +23,7 @@ export interface Score {
   scorer: Scorer
   callId: string
   output: unknown
-}
-
-/** What one row came to. */
-export interface RowOutcome {
-  predictionId: string | undefined
-  scores: Score[]
+  predictionId: string
 }
 
 export interface RowDeps {
@@ -36,6 +33,8 @@ export interface RowDeps {
   askAs: (calls: RecordedCalls) => Ask
   /** What scoring in a call is a part of. */
   scoringIn: (calls: RecordedCalls) => ScoringContext
+  /** A score as feedback. @throws ClientError for one that feedback does not hold. */
+  toFeedback: (trial: Trial, score: Score) => FeedbackCreateReq
   /** Asks the model for the row. */
   predict: (row: Record<string, unknown>, ask: Ask) => Promise<unknown>
 }
@@ -43,10 +42,11 @@ export interface RowDeps {
 /**
  * Predicts and scores one row, as calls like those the Python client makes. Wire: a row whose model fails has no scores,
  * and one of whose scorers fails has no output either; neither ends the evaluation.
+ * @returns its scores
  */
-export async function evaluateRow(deps: RowDeps, trial: Trial): Promise<RowOutcome> {
+export async function evaluateRow(deps: RowDeps, trial: Trial): Promise<FeedbackCreateReq[]> {
   const { evaluation, calls, opRef } = deps
-  const outcome: RowOutcome = { predictionId: undefined, scores: [] }
+  const feedback: FeedbackCreateReq[] = []
   const inputs = {
     self: evaluation.evaluationRef,
     model: evaluation.modelRef,
@@ -59,19 +59,25 @@ export async function evaluateRow(deps: RowDeps, trial: Trial): Promise<RowOutco
     const model_latency = float((performance.now() - startedMs) / 1000)
     if (predicted === undefined)
       return { result: undefined, output: { output: null, scores: {}, model_latency } }
-    outcome.predictionId = predicted.id
     const settled = await Promise.allSettled(
-      evaluation.scorers.map((scorer) => scoreOf(deps, { trial, scorer, output: predicted.output }, own)),
+      evaluation.scorers.map((scorer) => scoreOf(deps, { trial, scorer, predicted }, own)),
     )
-    outcome.scores = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const scored = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    feedback.push(...scored.map((one) => one.feedback))
     const failed = settled.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
-    const scores = Object.fromEntries(outcome.scores.map(({ scorer, output }) => [scorer.name, output]))
+    const scores = Object.fromEntries(scored.map(({ name, output }) => [name, output]))
     return { result: undefined, output: { output: predicted.output, scores, model_latency } }
   })
   // What a scorer threw is in its call, and in the row's.
   await work.catch(() => undefined)
-  return outcome
+  return feedback
+}
+
+/** What the model put out, and its call. */
+interface Predicted {
+  output: unknown
+  call: Omit<ScoredCall, 'trace_id'>
 }
 
 /** What the model put out, or undefined where it failed. */
@@ -79,7 +85,7 @@ async function predictionOf(
   { evaluation, opRef, askAs, predict }: RowDeps,
   { row, digest, seed }: Trial,
   calls: RecordedCalls,
-): Promise<{ id: string | undefined; output: unknown } | undefined> {
+): Promise<Predicted | undefined> {
   const { user_input, ...template_vars } = row
   const column = `${evaluation.rowRef}${digest}/key/user_input`
   const inputs = {
@@ -90,8 +96,11 @@ async function predictionOf(
   const call = { op_name: opRef(PREDICT), inputs, seed: `${seed}/predict` }
   try {
     return await calls.call(call, async (own) => {
+      const started_at = nowIso()
       const output = await predict(row, askAs(own))
-      return { result: { id: own.id, output }, output }
+      const { op_name } = call
+      const shown = { id: own.id ?? '', op_name, started_at, ended_at: nowIso(), exception: null }
+      return { result: { output, call: shown }, output }
     })
   } catch {
     return undefined
@@ -99,14 +108,19 @@ async function predictionOf(
 }
 
 function scoreOf(
-  { scoringIn }: RowDeps,
-  { trial, scorer, output }: { trial: Trial; scorer: Scorer; output: unknown },
+  { scoringIn, toFeedback }: RowDeps,
+  { trial, scorer, predicted }: { trial: Trial; scorer: Scorer; predicted: Predicted },
   calls: RecordedCalls,
-): Promise<Score> {
-  const inputs = { self: scorer.ref, output, inputs: trial.row }
-  const call = { op_name: scorer.opRef, inputs, seed: `${trial.seed}/score/${scorer.ref}` }
+): Promise<{ name: string; output: unknown; feedback: FeedbackCreateReq }> {
+  const { name, ref, opRef } = scorer
+  const inputs = { self: ref, output: predicted.output, inputs: trial.row }
+  const call = { op_name: opRef, inputs, seed: `${trial.seed}/score/${ref}` }
   return calls.call(call, async (own) => {
-    const scored = await scorer.score({ output, inputs: trial.row }, scoringIn(own))
-    return { result: { scorer, callId: own.id ?? '', output: scored }, output: scored }
+    const context = scoringIn(own)
+    const itsCall = { ...predicted.call, trace_id: context.traceId }
+    const scored = { output: predicted.output, inputs: trial.row, call: itsCall }
+    const output = await scorer.score(scored, context)
+    const score = { scorer, callId: own.id ?? '', output, predictionId: itsCall.id }
+    return { result: { name, output, feedback: toFeedback(trial, score) }, output }
   })
 }

@@ -164,7 +164,7 @@ async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Tria
   const { project_id, call_id } = job
   const calls = recorded(running)
   const ask = (own: RecordedCalls) => askAs({ playground: deps.playground, context, project_id }, own)
-  const { predictionId, scores } = await evaluateRow(
+  const feedback = await evaluateRow(
     {
       evaluation,
       calls,
@@ -177,22 +177,21 @@ async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Tria
         traceId: call_id,
         signal: context.signal,
       }),
+      toFeedback: ({ seed }, { scorer, output, callId, predictionId }) =>
+        scoreFeedback({
+          callId,
+          result: scorer.results?.(output)[0] ?? { ref: scorer.ref, output },
+          id: derivedId(call_id, `${seed}/feedback/${scorer.ref}`),
+          project_id,
+          scoredId: predictionId,
+        }),
       predict: (row, ask) =>
         predictStructured(evaluation.model, inputOf(row), { ...deps, projectId: project_id, ask }),
     },
     trial,
   )
   context.signal.throwIfAborted()
-  const records = scores.map(({ scorer, output, callId }) =>
-    scoreFeedback({
-      callId,
-      result: scorer.results?.(output)[0] ?? { ref: scorer.ref, output },
-      id: derivedId(call_id, `${trial.seed}/feedback/${scorer.ref}`),
-      project_id,
-      scoredId: predictionId ?? '',
-    }),
-  )
-  if (records.length > 0) await deps.feedback.record(records, job.user)
+  if (feedback.length > 0) await deps.feedback.record(feedback, job.user)
   await deps.calls.writeParts(calls.parts)
 }
 

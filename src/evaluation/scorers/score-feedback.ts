@@ -1,4 +1,5 @@
 import { JsonText, stringify } from '../../lossless-json.ts'
+import { checkSize } from '../../trace/feedback/payload.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef, parseRef } from '../../trace/ref-uri.ts'
 import type { AgentTurn } from './agent-turn.ts'
@@ -6,6 +7,7 @@ import type { ScoreResult } from './scorer.ts'
 
 /**
  * A scorer's results for a call, as the feedback that clients write themselves. Wire: its type is named after the ref.
+ * @throws 400 for results that are too large for feedback
  */
 export function scoreFeedback(score: {
   id: string
@@ -21,7 +23,7 @@ export function scoreFeedback(score: {
   triggerRef?: string | null
 }): FeedbackCreateReq {
   const { id, project_id, result } = score
-  return {
+  const feedback = {
     id,
     project_id,
     weave_ref: callRef(project_id, score.scoredId),
@@ -33,6 +35,8 @@ export function scoreFeedback(score: {
     ...result.typed,
     ...(score.turn && spanFields(score.turn)),
   }
+  checkSize(feedback)
+  return feedback
 }
 
 /** Wire: signals of agents are filtered by these. */

@@ -8,11 +8,13 @@ export interface Scored {
   output: unknown
   /** By name of argument or column. */
   inputs: Record<string, unknown>
-  /** The call, where it has been written. */
-  call?: Call
+  /** The call that put it out. */
+  call?: ScoredCall
   /** The turn of an agent that the call is, where it is scored as one. */
   turn?: AgentTurn
 }
+
+export type ScoredCall = Pick<Call, 'id' | 'trace_id' | 'op_name' | 'started_at' | 'ended_at' | 'exception'>
 
 /** The call that the scoring is a part of. */
 export interface ScoringContext {

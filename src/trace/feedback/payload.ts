@@ -27,10 +27,7 @@ export type ReadObject = (projectId: string, objectId: string, version: string) 
  */
 export async function checkedPayload(feedback: FeedbackCreateReq, readObject: ReadObject): Promise<string> {
   const { feedback_type: type, payload } = feedback
-  if (Buffer.byteLength(payload.text) > PAYLOAD_BYTES_MAX) {
-    throw invalidRequest(`Feedback payload is larger than ${PAYLOAD_BYTES_MAX} bytes`)
-  }
-  checkMembers(feedback)
+  checkSize(feedback)
   refuseRefs(feedback)
   if (type === 'wandb.reaction.1') return reaction(payload)
   if (type === 'wandb.note.1' && !Note.safeParse(payload.value()).success) {
@@ -41,8 +38,11 @@ export async function checkedPayload(feedback: FeedbackCreateReq, readObject: Re
   return payload.text
 }
 
-/** Values beside the payload, such as a scorer's reasons, may be as large. */
-function checkMembers({ payload: _, ...members }: FeedbackCreateReq): void {
+/** Values beside the payload, such as a scorer's reasons, may be as large as it. @throws 400 for what is larger. */
+export function checkSize({ payload, ...members }: FeedbackCreateReq): void {
+  if (Buffer.byteLength(payload.text) > PAYLOAD_BYTES_MAX) {
+    throw invalidRequest(`Feedback payload is larger than ${PAYLOAD_BYTES_MAX} bytes`)
+  }
   if (Buffer.byteLength(JSON.stringify(members)) > PAYLOAD_BYTES_MAX)
     throw invalidRequest(`What feedback says beside its payload is larger than ${PAYLOAD_BYTES_MAX} bytes`)
 }
