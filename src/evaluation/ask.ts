@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { dependencyFailed } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import type { Playground } from '../inference/playground/service.ts'
 import type { CompletionInputs } from '../inference/playground/wire.ts'
+import { BadAnswer } from './bad-answer.ts'
 import type { RecordedCalls } from './recorded-calls.ts'
 import { withRetries } from './retry.ts'
 
@@ -34,7 +34,7 @@ export function askAs(
         const text = await withRetries(() => playground.ask(inputs, { project_id, context }), context.signal)
         const answer = JSON.parse(text)
         const parsed = Completion.safeParse(answer)
-        if (!parsed.success) throw dependencyFailed('The model answered without a message', parsed.error)
+        if (!parsed.success) throw new BadAnswer('The model answered without a message', parsed.error)
         const usage = parsed.data.usage == null ? undefined : { [inputs.model]: parsed.data.usage }
         return { result: parsed.data.choices[0]?.message.content, output: answer, usage }
       },

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { dependencyFailed, invalidRequest } from '../errors.ts'
+import { invalidRequest } from '../errors.ts'
 import { filledInputs } from '../inference/playground/prompt.ts'
 import { type CompletionInputs, Message } from '../inference/playground/wire.ts'
 import type { Objects } from '../trace/objects/service.ts'
 import type { Ask } from './ask.ts'
+import { BadAnswer } from './bad-answer.ts'
 
 const Params = z.looseObject({
   messages_template: z.array(Message).nullish(),
@@ -93,8 +94,7 @@ function fieldsOf(value: Record<string, unknown>): Message {
 }
 
 function textContent(content: unknown): unknown {
-  if (content === null || content === undefined)
-    throw dependencyFailed('The model answered without text', undefined)
+  if (content === null || content === undefined) throw new BadAnswer('The model answered without text')
   return content
 }
 
@@ -102,7 +102,7 @@ function parsedContent(content: unknown): unknown {
   try {
     return JSON.parse(String(textContent(content)))
   } catch (error) {
-    throw dependencyFailed(`The model was asked for JSON and answered ${shown(content)}`, error)
+    throw new BadAnswer(`The model was asked for JSON and answered ${shown(content)}`, error)
   }
 }
 

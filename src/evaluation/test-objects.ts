@@ -25,6 +25,19 @@ export function publishing(server: TestServer) {
       })
     },
 
+    async op(project_id: string, name: string, source: string): Promise<string> {
+      const form = new FormData()
+      form.append('project_id', project_id)
+      form.append('file', new File([source], 'obj.py'))
+      const file = await replyOf(await server.request('/file/create', { method: 'POST', body: form }))
+      const val = {
+        _type: 'CustomWeaveType',
+        weave_type: { type: 'Op' },
+        files: { 'obj.py': file['digest'] },
+      }
+      return (await publish(project_id, name, val)).replace('/object/', '/op/')
+    },
+
     model: (project_id: string, params: Fields = {}, fields: Fields = {}): Promise<string> =>
       publish(project_id, 'asked', {
         _type: 'LLMStructuredCompletionModel',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { StoreFailed, unavailable } from '../../errors.ts'
 import { workOnAll } from './all-trials.ts'
 
 async function* rows(count: number): AsyncGenerator<number> {
@@ -53,5 +54,30 @@ describe('workOnAll', () => {
     }
     await expect(workOnAll(rows(1000), work, all)).rejects.toThrow('row 1')
     expect(begun.length).toBeLessThan(100)
+  })
+
+  it('leaves a row that fails for now, and goes on with the others', async () => {
+    const { all } = signals()
+    const done: number[] = []
+    const work = async (row: number): Promise<void> => {
+      if (row % 3 === 0) throw unavailable(`row ${row}`)
+      done.push(row)
+    }
+    await expect(workOnAll(rows(100), work, all)).rejects.toThrow('row 0')
+    expect(done).toHaveLength(66)
+  })
+
+  it('begins no further row where all fail for now, and aborts them where a store fails', async () => {
+    const { all } = signals()
+    let begun = 0
+    const away = async (): Promise<void> => {
+      begun++
+      throw unavailable('away')
+    }
+    await expect(workOnAll(rows(1000), away, all)).rejects.toThrow('away')
+    expect(begun).toBeLessThan(100)
+    const failed = new StoreFailed('the store', undefined)
+    await expect(workOnAll(rows(1000), () => Promise.reject(failed), all)).rejects.toBe(failed)
+    expect(all.failed.signal.aborted).toBe(true)
   })
 })

@@ -10,7 +10,12 @@ import { callsIn, feedbackIn, publishing } from '../test-objects.ts'
 const provider = await openFakeProvider()
 afterAll(() => provider[Symbol.asyncDispose]())
 
+/** How often the Python of scorers is still missing when it is looked for. */
+let missing = 0
+
 const server = useTestServer({
+  // How code is confined is tested in engine/tests.
+  scorerPython: { find: () => (missing-- > 0 ? undefined : 'python3'), confinement: 'none' },
   providers: new Map([['fake', { baseUrl: provider.baseUrl, apiKey: undefined }]]),
 })
 const objects = publishing(server)
@@ -141,9 +146,28 @@ describe('POST /evaluations/evaluate_model', () => {
     expect(failed).toEqual([expect.objectContaining({ exception: expect.stringMatching('no target') })])
   })
 
+  it('200 scores every row once what runs code is installed', async () => {
+    const project = server.newProject()
+    const rows = [{ user_input: 'say x' }, { user_input: 'say y' }]
+    const scorer = await objects.op(project, 'is_x', 'def is_x(output): return output == "x"')
+    const evaluation = await objects.evaluation(project, await objects.dataset(project, rows), [scorer])
+    missing = 1
+    const { id, status } = await evaluate(project, evaluation, await objects.model(project))
+    expect(status).toMatchObject({
+      code: 'complete',
+      output: { is_x: { true_count: 1, true_fraction: 0.5 } },
+    })
+    const calls = await callsIn(server, project)
+    expect(calls.every((call) => call['trace_id'] === id && call['exception'] === null)).toBe(true)
+    expect(await feedbackIn(server, project)).toHaveLength(2)
+  })
+
   it('200 goes on after a score that is too large for feedback', async () => {
     const project = server.newProject()
-    const rows = [{ user_input: 'x', target: 'y' }, { user_input: 'x', target: 'y'.repeat(1024 * 1024) }]
+    const rows = [
+      { user_input: 'x', target: 'y' },
+      { user_input: 'x', target: 'y'.repeat(1024 * 1024) },
+    ]
     const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {
       name: 'judge',
       model: await objects.model(project, { response_format: 'json_object' }),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { invalidRequest, StoreFailed, unavailable } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { BadAnswer } from '../bad-answer.ts'
 import { recordCalls } from '../recorded-calls.ts'
 import { scoreFeedback } from '../scorers/score-feedback.ts'
 import type { Scored, Scorer } from '../scorers/scorer.ts'
@@ -27,6 +29,7 @@ function depsOf(score: Scorer['score'], deps: Partial<RowDeps> = {}): RowDeps {
     calls: recordCalls({ project_id, trace_id: base, parent_id: base, base, attributes: {}, user: 'u' }),
     opRef: (name) => ref('op', name),
     askAs: () => ask,
+    isLastAttempt: false,
     scoringIn: (own) => ({ ask, project_id, callId: own.id ?? '', traceId: base, signal }),
     toFeedback: (_trial, { callId, output, predictionId }) =>
       scoreFeedback({
@@ -53,5 +56,35 @@ describe('a row of an evaluation', () => {
     expect(seen).toMatchObject([
       { call: { id: prediction?.id, op_name: prediction?.op_name, trace_id: prediction?.trace_id } },
     ])
+  })
+
+  const fails = (error: Error) => () => Promise.reject(error)
+  const exceptionsOf = ({ calls }: RowDeps): unknown[] =>
+    calls.parts.flatMap(({ exception }) => exception ?? [])
+
+  it.each([
+    ['the model', (error: Error) => depsOf(async () => 1, { predict: fails(error) })],
+    ['a scorer', (error: Error) => depsOf(fails(error))],
+  ])('waits for another attempt where %s cannot answer now, up to the last one', async (_, depsWith) => {
+    const [busy, away] = [unavailable('busy'), new StoreFailed('away', undefined)]
+    await expect(evaluateRow(depsWith(busy), trial)).rejects.toBe(busy)
+    const last = { ...depsWith(busy), isLastAttempt: true }
+    expect(await evaluateRow(last, trial)).toEqual([])
+    expect(exceptionsOf(last)).toContain('busy')
+    await expect(evaluateRow({ ...depsWith(away), isLastAttempt: true }, trial)).rejects.toBe(away)
+    for (const error of [invalidRequest('no'), new BadAnswer('no'), new Error('no')]) {
+      const deps = depsWith(error)
+      expect(await evaluateRow(deps, trial)).toEqual([])
+      expect(exceptionsOf(deps)).toContain('no')
+    }
+  })
+
+  it('waits also where another scorer has failed for good', async () => {
+    const busy = unavailable('busy')
+    const deps = depsOf(fails(invalidRequest('no')))
+    const [scorer] = depsOf(fails(busy)).evaluation.scorers
+    const scorers = [...deps.evaluation.scorers, ...(scorer ? [scorer] : [])]
+    const evaluation = { ...deps.evaluation, scorers }
+    await expect(evaluateRow({ ...deps, evaluation }, trial)).rejects.toBe(busy)
   })
 })

@@ -1,9 +1,12 @@
+import { StoreFailed } from '../../errors.ts'
 import { nowIso } from '../../time.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../ask.ts'
 import { float } from '../auto-summarize.ts'
+import { BadAnswer } from '../bad-answer.ts'
 import { PREDICT_AND_SCORE } from '../evaluation-runs/evaluation-calls.ts'
 import type { RecordedCalls } from '../recorded-calls.ts'
+import { isTemporary } from '../retry.ts'
 import type { ScoredCall, Scorer, ScoringContext } from '../scorers/scorer.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 
@@ -31,6 +34,8 @@ export interface RowDeps {
   calls: RecordedCalls
   opRef: (name: string) => string
   askAs: (calls: RecordedCalls) => Ask
+  /** Whether a row that cannot be done now has no further attempt. */
+  isLastAttempt: boolean
   /** What scoring in a call is a part of. */
   scoringIn: (calls: RecordedCalls) => ScoringContext
   /** A score as feedback. @throws ClientError for one that feedback does not hold. */
@@ -43,6 +48,7 @@ export interface RowDeps {
  * Predicts and scores one row, as calls like those the Python client makes. Wire: a row whose model fails has no scores,
  * and one of whose scorers fails has no output either; neither ends the evaluation.
  * @returns its scores
+ * @throws what a later attempt may not meet, until the last one
  */
 export async function evaluateRow(deps: RowDeps, trial: Trial): Promise<FeedbackCreateReq[]> {
   const { evaluation, calls, opRef } = deps
@@ -64,13 +70,15 @@ export async function evaluateRow(deps: RowDeps, trial: Trial): Promise<Feedback
     )
     const scored = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     feedback.push(...scored.map((one) => one.feedback))
-    const failed = settled.find((one) => one.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+    const failures = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    if (failures.length > 0) throw failures.find((error) => mayPass(deps, error)) ?? failures[0]
     const scores = Object.fromEntries(scored.map(({ name, output }) => [name, output]))
     return { result: undefined, output: { output: predicted.output, scores, model_latency } }
   })
-  // What a scorer threw is in its call, and in the row's.
-  await work.catch(() => undefined)
+  // What else a scorer threw is in its call, and in the row's.
+  await work.catch((error: unknown) => {
+    if (mayPass(deps, error)) throw error
+  })
   return feedback
 }
 
@@ -82,10 +90,11 @@ interface Predicted {
 
 /** What the model put out, or undefined where it failed. */
 async function predictionOf(
-  { evaluation, opRef, askAs, predict }: RowDeps,
+  deps: RowDeps,
   { row, digest, seed }: Trial,
   calls: RecordedCalls,
 ): Promise<Predicted | undefined> {
+  const { evaluation, opRef, askAs, predict } = deps
   const { user_input, ...template_vars } = row
   const column = `${evaluation.rowRef}${digest}/key/user_input`
   const inputs = {
@@ -102,9 +111,16 @@ async function predictionOf(
       const shown = { id: own.id ?? '', op_name, started_at, ended_at: nowIso(), exception: null }
       return { result: { output, call: shown }, output }
     })
-  } catch {
+  } catch (error) {
+    if (mayPass(deps, error)) throw error
     return undefined
   }
+}
+
+/** Whether an error is none of the row, and there is another attempt. An answer is the model's result, however bad it is. */
+function mayPass({ isLastAttempt }: RowDeps, error: unknown): boolean {
+  if (error instanceof StoreFailed) return true
+  return !isLastAttempt && isTemporary(error) && !(error instanceof BadAnswer)
 }
 
 function scoreOf(

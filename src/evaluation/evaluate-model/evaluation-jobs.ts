@@ -21,8 +21,8 @@ const AT_ONCE = 4
 /** Where evaluations of other entities wait, one that has had this long continues after them; each turn reads which rows are done. */
 const TURN_MS = 60_000
 
-/** What may succeed later is tried again after 1, 2, 4, 8 and 16 s. */
-const ATTEMPTS_MAX = 6
+/** What may succeed later is tried again after 1, 2, 4 … 256 s: for about as long as it takes to install the engine. */
+const ATTEMPTS_MAX = 10
 const RETRY_MS = 1000
 
 const OPS = [EVALUATE, PREDICT_AND_SCORE, SUMMARIZE, PREDICT]
@@ -63,13 +63,13 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
     retryMs: (attempt) => 2 ** (attempt - 1) * RETRY_MS,
     retries: isTemporary,
 
-    async handle({ id, payload }, { signal, turn }) {
+    async handle({ id, payload, isLastAttempt }, { signal, turn }) {
       const { project_id, user } = payload
       try {
         const evaluation = await loadEvaluation(deps, payload)
         const placeholders = evaluation.scorers.flatMap(({ placeholder }) => placeholder ?? [])
         await ops.publish(project_id, [...OPS, ...placeholders], user)
-        const job = { ...payload, call_id: id }
+        const job = { ...payload, call_id: id, isLastAttempt }
         await runEvaluation({ ...deps, opRef: ops.refOf }, job, evaluation, { signal, turn })
       } catch (error) {
         if (!(error instanceof EvaluationDeleted)) throw error

@@ -52,6 +52,8 @@ export interface EvaluationJob {
   project_id: string
   user: string
   key_id: string
+  /** Whether what may pass is kept as the result of its row. */
+  isLastAttempt: boolean
 }
 
 /** An evaluation that is being run. */
@@ -65,7 +67,8 @@ interface Running {
 /**
  * Evaluates every row that has no result, and ends the evaluation with its summary. The result of a row is written at
  * once, and its calls have the same ids in every attempt: only an interrupted row is evaluated again.
- * @throws the reason of `signal`, which leaves everything as it is, and that of `turn` once the rows in progress have been evaluated.
+ * @throws the reason of `signal`, which leaves everything as it is; that of `turn`, and what some rows may not meet later, once the
+ * rows in progress have been evaluated.
  */
 export async function runEvaluation(
   deps: RunningDeps,
@@ -170,6 +173,7 @@ async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Tria
       calls,
       opRef,
       askAs: ask,
+      isLastAttempt: job.isLastAttempt,
       scoringIn: (own) => ({
         ask: ask(own),
         project_id,

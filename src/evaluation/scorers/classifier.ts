@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { checked } from '../../checked.ts'
-import { dependencyFailed, invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Objects } from '../../trace/objects/service.ts'
+import { BadAnswer } from '../bad-answer.ts'
 import { type Published, readPublished } from '../published.ts'
 import { predictStructured, type StructuredCompletionModel } from '../structured-completion.ts'
 import { classifierPrompt } from './classifier-prompt.ts'
@@ -100,21 +101,17 @@ function questionOf({ name, judge, prompt }: Classifier, scored: Scored): { name
   return { name, question: texts.join('\n') }
 }
 
-/** @throws 503 for an answer without all of them: another one may have them. */
+/** @throws BadAnswer for one without all of them. */
 function verdictsIn(
   answer: unknown,
   classifiers: readonly Classifier[],
 ): Record<string, z.output<typeof Verdict>> {
   const parsed = Verdicts.safeParse(typeof answer === 'string' ? jsonIn(answer) : answer)
   if (!parsed.success)
-    throw dependencyFailed(
-      'The model was asked for verdicts in JSON and answered something else',
-      parsed.error,
-    )
+    throw new BadAnswer('The model was asked for verdicts in JSON and answered something else', parsed.error)
   const verdicts = parsed.data.classifiers
   const missing = classifiers.find(({ name }) => !Object.hasOwn(verdicts, name))
-  if (missing !== undefined)
-    throw dependencyFailed(`The answer of the model leaves out ${missing.name}`, undefined)
+  if (missing !== undefined) throw new BadAnswer(`The answer of the model leaves out ${missing.name}`)
   return Object.fromEntries(classifiers.map(({ name }) => [name, verdicts[name] ?? { is_match: false }]))
 }
 

@@ -10,8 +10,8 @@ const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 /** Processes at once; the code in each may take 2 GiB of memory. */
 const PROCESSES_MAX = 2
 
-/** Requests that wait; at a minute for each, more would wait for hours. */
-const WAITING_MAX = 1_000
+/** Requests of one project that wait: more than its evaluations and scores that run at once ask for. */
+const WAITING_MAX = 10_000
 
 /** The program has a shorter time limit of its own. */
 const SECONDS_MAX = 70
@@ -35,7 +35,7 @@ export interface ScorerProcesses extends Disposable {
   /**
    * The line that answers a line. Projects take turns.
    * @param owner the id of the project
-   * @throws 503 where the program does not start, or ends without an answer, and where too many requests wait
+   * @throws 503 where the program does not start, or ends without an answer, and where too many requests of the project wait
    */
   ask(owner: string, request: string): Promise<string>
 }
@@ -43,10 +43,12 @@ export interface ScorerProcesses extends Disposable {
 export function createScorerProcesses({ find, confinement }: ScorerPython): ScorerProcesses {
   const lines = createOwnerLines<() => void>()
   let places = PROCESSES_MAX
+  let isDisposed = false
   const idle: Process[] = []
   const all = new Set<Process>()
 
   function start(): Process {
+    if (isDisposed) throw unavailable('The server stops')
     const found = find()
     if (found === undefined)
       throw unavailable('The engine, whose Python runs scorers that are code, is not installed', 60)
@@ -61,7 +63,8 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
   }
 
   async function turn(owner: string): Promise<void> {
-    if (lines.weight() >= WAITING_MAX) throw unavailable('Too many scores of code are waiting', 60)
+    if (lines.weight(owner) >= WAITING_MAX)
+      throw unavailable(`${WAITING_MAX} scores of ${owner} by code are waiting already`, 60)
     if (places === 0) return new Promise((resolve) => lines.add(owner, resolve))
     places--
   }
@@ -96,6 +99,7 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
       }
     },
     [Symbol.dispose](): void {
+      isDisposed = true
       for (const process of all) process.end()
     },
   }

@@ -60,17 +60,6 @@ const server = useTestServer({
 })
 const objects = publishing(server)
 
-/** Publishes an op as the Python client does. */
-async function publishOp(project: string, name: string, source: string): Promise<string> {
-  const form = new FormData()
-  form.append('project_id', project)
-  form.append('file', new File([source], 'obj.py'))
-  const file = await replyOf(await server.request('/file/create', { method: 'POST', body: form }))
-  const val = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': file['digest'] } }
-  const ref = await objects.publish(project, name, val)
-  return ref.replace('/object/', '/op/')
-}
-
 async function latestOf(project_id: string, name: string): Promise<string> {
   const request = { project_id, object_id: name, digest: 'latest' }
   const { obj } = await replyOf<{ obj: Fields }>(await server.post('/obj/read', request))
@@ -109,7 +98,7 @@ async def close(output, expected):
     print("this goes nowhere")
     return {"longer": len(output) - len(expected), "same": output == expected}
 `
-    const op = await publishOp(project, 'close', source)
+    const op = await objects.op(project, 'close', source)
     const call = await scoring(project, op)
     expect(call).toMatchObject({ op_name: op, exception: null, output: { longer: 1, same: false } })
     expect(await latestOf(project, 'close')).toBe(op)
@@ -123,7 +112,7 @@ async def close(output, expected):
 def score(self, *, output, target, **kwargs):
     return {"over": len(output) > self.limit, "target": target, "seen": sorted(kwargs)}
 `
-    const op = await publishOp(project, 'LimitScorer.score', source)
+    const op = await objects.op(project, 'LimitScorer.score', source)
     const fields = { name: 'limit', limit: 3, score: op, column_map: { target: 'expected' } }
     const call = await scoring(project, await objects.scorer(project, 'LimitScorer', fields))
     const output = { over: true, target: 'abc', seen: ['expected', 'inputs', 'other'] }
@@ -140,13 +129,13 @@ def score(self, *, output, target, **kwargs):
     ['say what is no JSON', 'return float("nan")', 'ValueError'],
   ])('say so when they %s', async (_, body, exception) => {
     const project = server.newProject()
-    const scorer = await publishOp(project, 'bad', `def bad(output):\n    ${body}\n`)
+    const scorer = await objects.op(project, 'bad', `def bad(output):\n    ${body}\n`)
     expect(await scoring(project, scorer)).toMatchObject({ exception: expect.stringContaining(exception) })
   })
 
   it('that this server has rules for keep the op that clients published with them', async () => {
     const project = server.newProject()
-    const op = await publishOp(project, 'ValidJSONScorer.score', 'def score(self, *, output): ...')
+    const op = await objects.op(project, 'ValidJSONScorer.score', 'def score(self, *, output): ...')
     const call = await scoring(project, await objects.scorer(project, 'ValidJSONScorer', { score: op }))
     expect(call).toMatchObject({ op_name: op, output: { json_valid: false } })
     expect(await latestOf(project, 'ValidJSONScorer.score')).toBe(op)

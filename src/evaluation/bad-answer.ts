@@ -1,0 +1,8 @@
+import { ClientError } from '../errors.ts'
+
+/** 503: a model answered something that cannot be used; asked once more, it may answer something else. */
+export class BadAnswer extends ClientError {
+  constructor(message: string, cause?: unknown) {
+    super(503, 'ServiceUnavailableError', message, { cause })
+  }
+}
