@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pythonIn } from '../../scripts/python-environments.ts'
+import { isReady, pythonIn } from '../../scripts/python-environments.ts'
 import { clientFolders } from './client-folders.ts'
 import { clientProgram } from './client-program.ts'
 import { runClient, startServer, type WireServer } from './server.ts'
@@ -99,6 +99,27 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
       },
     })
   })
+
+  it.each(['clients', 'clients-oldest'] as const)(
+    'reads each step of a long run once, whatever it asks for, with %s',
+    async (environment) => {
+      if (!isReady(environment)) return
+      const program = [pythonIn(environment), clientProgram('wandb_scans.py'), environment]
+      const seen = await runClient(program, await settings())
+      expect((await server.takeRequests()).filter(({ status }) => status >= 400)).toEqual([])
+      expect(seen).toEqual({
+        all: true,
+        pages: true,
+        rare: [0, 500, 1000, 1500, 2000],
+        // 0.22 does not leave out the end, which the server takes as a part of the range.
+        range: Array.from({ length: environment === 'clients' ? 1_497 : 1_498 }, (_, index) => index + 3),
+        large: 2_500,
+        history: 2_500,
+        too_large: expect.stringContaining('Ask for 1 to 100000 steps'),
+        export: environment === 'clients' ? 'IncompleteRunHistoryError' : null,
+      })
+    },
+  )
 
   it('links versions, and renames, tags and deletes collections, without one failed request', async () => {
     const program = [pythonIn('clients'), clientProgram('wandb_links.py'), 'links']

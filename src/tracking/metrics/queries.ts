@@ -49,24 +49,40 @@ export function selectSteps(run: RunKey, wanted: StepsWanted): Query {
   }
 }
 
+/** Which steps to spread samples over, and what of them. */
+export interface SampleWanted {
+  stream: Stream
+  keys: readonly string[]
+  /** Steps from here up to, and without, `stepBefore`. */
+  stepFrom: number
+  stepBefore: number
+  samples: number
+}
+
 /** Steps spread evenly over those that have all of the keys, each of which is named once; without keys, over all steps. */
-export function selectSample(
-  run: RunKey,
-  wanted: { stream: Stream; keys: readonly string[]; samples: number },
-): Query {
+export function selectSample(run: RunKey, wanted: SampleWanted): Query {
   const isAny = wanted.keys.length === 0
   const ofKeys = isAny ? '' : 'AND key IN {keys:Array(String)}'
   const withAll = isAny ? '' : 'HAVING uniqExact(key) = length({keys:Array(String)})'
+  const ofSteps = `${OF_STREAM} AND step >= {stepFrom:Int64} AND step < {stepBefore:Int64} ${ofKeys}`
   return {
-    sql: `WITH steps AS (SELECT step FROM run_metrics WHERE ${OF_STREAM} ${ofKeys}
+    sql: `WITH steps AS (SELECT step FROM run_metrics WHERE ${ofSteps}
           GROUP BY step ${withAll}),
         numbered AS (SELECT step, row_number() OVER (ORDER BY step) - 1 AS place FROM steps),
         chosen AS (SELECT step FROM numbered
           WHERE place % greatest(1, intDiv((SELECT count() FROM steps) + {samples:UInt64} - 1, {samples:UInt64})) = 0)
       SELECT step, max(time) AS time, groupArray((key, value, json)) AS items FROM run_metrics FINAL
-      WHERE ${OF_STREAM} ${ofKeys} AND step IN (SELECT step FROM chosen)
+      WHERE ${ofSteps} AND step IN (SELECT step FROM chosen)
       GROUP BY step ORDER BY step`,
     params: { ...run, ...wanted },
+  }
+}
+
+/** The lowest step; no row where there is none. */
+export function selectFirstStep(run: RunKey): Query {
+  return {
+    sql: `SELECT min(step) AS step FROM run_metrics WHERE ${OF_RUN} AND stream = 'history' HAVING count() > 0`,
+    params: { ...run },
   }
 }
 

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
-import { tooLarge } from '../../errors.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
 import { withTurns } from '../../in-turns.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
 import { FROM_COLUMNS, type MetricRow, rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
 
-/** Steps that one answer holds at most: clients page by a thousand. */
-const STEPS_MAX = 10_000
+/** Steps that one answer holds at most: clients page by a thousand, and users ask for all of a run with a large number. */
+const STEPS_MAX = 100_000
 
 /** Characters of the lines of one answer: a step may hold any number of keys, and values of any length. */
-const LINES_CHARS_MAX = 32 * 1024 * 1024
+export const LINES_CHARS_MAX = 32 * 1024 * 1024
 
 /** Keys that one answer names at most; a run with more uses names as data. */
 const KEYS_MAX = 10_000
@@ -28,7 +28,9 @@ export const ROWS_PER_INSERT = 5_000
 const CHARS_PER_INSERT = 8 * 1024 * 1024
 
 /** Beyond every step. */
-const STEP_END = Number.MAX_SAFE_INTEGER
+export const STEP_END = Number.MAX_SAFE_INTEGER
+
+const ALL_STEPS = { stepFrom: 0, stepBefore: STEP_END }
 
 export type { RunKey } from './queries.ts'
 
@@ -40,20 +42,25 @@ export interface StepRange {
   limit: number
 }
 
+/** Which lines to sample: of all steps, where no range is given. */
+export type SampleWanted = Omit<queries.SampleWanted, keyof StepBounds> & Partial<StepBounds>
+
+type StepBounds = Pick<StepRange, 'stepFrom' | 'stepBefore'>
+
 /** Metrics of runs, step by step. */
 export interface Metrics extends MetricsWriting {
-  /** Whole steps as lines, oldest first. @throws 413 for more than one answer can hold */
+  /** Whole steps as lines, oldest first. @throws 400 or 413 for more than one answer can hold */
   lines(run: queries.RunKey, range: StepRange): Promise<string[]>
   /** The newest line; undefined when there is none. */
   lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined>
+  /** The lowest step of the history; undefined when there is none. */
+  firstStep(run: queries.RunKey): Promise<number | undefined>
   /**
-   * Lines spread evenly over the run; with keys, only lines that have all of them, and no other members.
-   * @throws 413 for more than one answer can hold
+   * Lines spread evenly over the run, or over a range of its steps; with keys, only lines that have all of them, and no other
+   * members.
+   * @throws 400 or 413 for more than one answer can hold
    */
-  sample(
-    run: queries.RunKey,
-    wanted: { stream: Stream; keys: readonly string[]; samples: number },
-  ): Promise<string[]>
+  sample(run: queries.RunKey, wanted: SampleWanted): Promise<string[]>
   keys(run: queries.RunKey, stream: Stream): Promise<{ key: string; count: number; numeric: number }[]>
   /** Points of each key after a step, oldest first. */
   points(
@@ -85,30 +92,33 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
   }
 
   async function lines(run: queries.RunKey, range: StepRange): Promise<string[]> {
-    const wanted = { ...range, limit: Math.min(range.limit, STEPS_MAX), order: 'ASC' as const }
-    return linesOf(queries.selectSteps(run, wanted), range.stream)
+    checkSteps(range.limit)
+    return linesOf(queries.selectSteps(run, { ...range, order: 'ASC' }), range.stream)
   }
 
   async function lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined> {
-    const wanted = { stream, stepFrom: 0, stepBefore: STEP_END, limit: 1, order: 'DESC' as const }
+    const wanted = { stream, ...ALL_STEPS, limit: 1, order: 'DESC' as const }
     const row = await firstOf(traces.query<queries.StepRow>(queries.selectSteps(run, wanted)))
     return row && lineOf(row, stream)
   }
 
-  async function sample(
-    run: queries.RunKey,
-    wanted: { stream: Stream; keys: readonly string[]; samples: number },
-  ): Promise<string[]> {
-    const samples = Math.max(1, Math.min(wanted.samples, STEPS_MAX))
+  async function sample(run: queries.RunKey, wanted: SampleWanted): Promise<string[]> {
+    checkSteps(wanted.samples)
     const own = new Set(wanted.keys).difference(FROM_COLUMNS)
-    const query = queries.selectSample(run, { ...wanted, keys: [...own], samples })
+    const query = queries.selectSample(run, { ...ALL_STEPS, ...wanted, keys: [...own] })
     return linesOf(query, wanted.stream)
+  }
+
+  async function firstStep(run: queries.RunKey): Promise<number | undefined> {
+    const row = await firstOf(traces.query<{ step: number }>(queries.selectFirstStep(run)))
+    return row?.step
   }
 
   return {
     ...createMetricsWriting(traces),
     lines,
     lastLine,
+    firstStep,
     sample,
     keys: (run, stream) => rowsOf(traces.query(queries.selectKeys(run, { stream, limit: KEYS_MAX }))),
     points: (run, wanted) => rowsOf(traces.query(queries.selectPoints(run, wanted))),
@@ -119,6 +129,12 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
         ),
       ),
   }
+}
+
+/** @throws 400 for what would be cut, which a client would not see. */
+function checkSteps(count: number): void {
+  if (count < 1 || count > STEPS_MAX)
+    throw invalidRequest(`Ask for 1 to ${STEPS_MAX} steps at once, not ${count}`)
 }
 
 interface MetricsWriting {

@@ -1,25 +1,12 @@
-import { z } from 'zod'
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
 import { globalId } from '../../accounts/graphql/global-id.ts'
 import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { parseLine } from '../metrics/json-lines.ts'
 import type { RunNode } from './run-node.ts'
 import { metricsKeyOf } from './run-row.ts'
+import { SAMPLES_DEFAULT, sampledHistory } from './sampled-history.ts'
 import type { Runs } from './service.ts'
-
-/** Wire: clients that do not say how many lines they want get 500. */
-const SAMPLES_DEFAULT = 500
-
-/** Samples of one run's history in one request; clients ask for one. */
-const SPECS_MAX = 20
-
-/** Wire: a client's selection of history; `_step` is one of the keys. */
-const Sample = z.object({
-  keys: z.array(z.string()).default([]),
-  samples: z.int().positive().default(SAMPLES_DEFAULT),
-})
 
 /** The fields of a run that are not in its row. */
 export function runFields(runs: Runs): Record<string, Resolver> {
@@ -58,20 +45,14 @@ export function runFields(runs: Runs): Record<string, Resolver> {
         samples: args.samples ?? SAMPLES_DEFAULT,
       }),
 
-    async sampledHistory({ row }: RunNode, { specs }: { specs: string[] }) {
-      if (specs.length > SPECS_MAX) throw invalidRequest(`At most ${SPECS_MAX} samples of a history at once`)
-      const wanted = specs.map((spec) => Sample.safeParse(parseLine(spec)).data)
-      const samples: object[][] = []
-      for (const one of wanted) {
-        if (one === undefined) throw invalidRequest('A sample of a history has keys and a number of samples')
-        const lines = await metrics.sample(metricsKeyOf(row), { stream: 'history', ...one })
-        samples.push(lines.map((line) => chosen(parseLine(line) ?? {}, one.keys)))
-      }
-      return samples
-    },
+    sampledHistory: ({ row }: RunNode, { specs }: { specs: string[] }) =>
+      sampledHistory(metrics, metricsKeyOf(row), specs),
 
-    /** No history is stored as Parquet; clients then read it by steps. */
-    parquetHistory: () => ({ parquetUrls: [], liveData: [] }),
+    /** Wire: none is stored as Parquet; from the step here on clients read it by steps, and know that an export would lack it. */
+    async parquetHistory({ row }: RunNode) {
+      const first = await metrics.firstStep(metricsKeyOf(row))
+      return { parquetUrls: [], liveData: first === undefined ? [] : [{ _step: first }] }
+    },
 
     async logLines({ row }: RunNode, args: PageArguments & { last?: number | null }) {
       const size = { first: args.last ?? args.first ?? null }
@@ -136,17 +117,6 @@ function stepOf(value: unknown, otherwise: number): number {
   const step = value == null ? otherwise : Number(value)
   if (!Number.isSafeInteger(step)) throw invalidRequest('A step is a whole number')
   return step
-}
-
-/** Wire: JSON has no NaN, so the client reads it as text. */
-function chosen(line: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  const wanted = Object.entries(line).filter(([key]) => keys.includes(key))
-  return Object.fromEntries(
-    wanted.map(([key, value]) => [
-      key,
-      typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
-    ]),
-  )
 }
 
 /** Wire: a line begins with its level and its time. */

@@ -218,15 +218,19 @@ describe('POST /graphql, runs', () => {
       runOf(
         project,
         'r',
-        `sampledHistory(specs: [${JSON.stringify(spec)}]) parquetHistory(liveKeys: []) { parquetUrls }`,
+        `sampledHistory(specs: [${JSON.stringify(spec)}]) parquetHistory(liveKeys: []) { parquetUrls liveData }`,
       )
     const { sampledHistory, parquetHistory } = await sample('{"keys":["_step","a"],"samples":4}')
     expect(sampledHistory).toEqual([[0, 25, 50, 75].map((step) => ({ a: step, _step: step }))])
-    expect(parquetHistory).toEqual({ parquetUrls: [] })
+    expect(parquetHistory).toEqual({ parquetUrls: [], liveData: [{ _step: 0 }] })
     const both = await sample('{"keys":["a","b"],"samples":100}')
     expect(both.sampledHistory[0]).toHaveLength(50)
     const twice = await sample('{"keys":["a","a"],"samples":4}')
     expect(twice.sampledHistory).toEqual([[0, 25, 50, 75].map((step) => ({ a: step }))])
+    const range = await sample('{"keys":["_step"],"minStep":20,"maxStep":59,"samples":4}')
+    expect(range.sampledHistory).toEqual([[20, 30, 40, 50].map((step) => ({ _step: step }))])
+    await expect(sample('{"keys":["a"],"every":2}')).rejects.toThrow('minStep and maxStep, not every')
+    await expect(sample('{"samples":100001}')).rejects.toThrow('Ask for 1 to 100000 steps')
     const specs = JSON.stringify(Array(21).fill('{"keys":["a"],"samples":1}'))
     await expect(runOf(project, 'r', `sampledHistory(specs: ${specs})`)).rejects.toThrow('At most 20 samples')
     for (const bad of ['{"keys":1}', 'x', '{"samples":0}'])
