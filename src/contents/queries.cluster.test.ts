@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openTestControlDb } from '../stores/control-db/test-database.ts'
 import { plansOf } from '../stores/control-db/test-plans.ts'
-import { addOwner, insertContent, ownersBelow, removeOwner } from './queries.ts'
+import { addOwner, insertContent, ownersBelow, removeOwners } from './queries.ts'
 
 describe('queries of contents on PostgreSQL', () => {
   it('search no list for each row', async () => {
@@ -11,7 +11,7 @@ describe('queries of contents on PostgreSQL', () => {
     const plans = await plansOf(control, async (recorded) => {
       const except = control.selectFrom('runs').select('id')
       expect(await ownersBelow(recorded, { prefix: 'run-file:', id: '2', except })).toEqual(['run-file:1'])
-      expect(await removeOwner(recorded, 'run-file:1')).toEqual(['contents/a'])
+      expect(await removeOwners(recorded, ['run-file:1'])).toEqual(['contents/a'])
     })
     expect(plans).toHaveLength(3)
     for (const plan of plans) expect(plan).not.toContain('SubPlan')

@@ -88,12 +88,12 @@ export async function addOwner(tx: ControlTx, owner: string, digests: readonly s
   }
 }
 
-/** Forgets an owner and what only it owned; returns the blob keys of that. */
-export function removeOwner(control: ControlDb, owner: string): Promise<string[]> {
+/** Forgets owners and what only they owned; returns the blob keys of that. */
+export function removeOwners(control: ControlDb, owners: readonly string[]): Promise<string[]> {
   return control.transaction().execute(async (tx) => {
     const released = await tx
       .deleteFrom('content_owners')
-      .where('owner', '=', owner)
+      .where('owner', 'in', owners)
       .returning('digest')
       .execute()
     const blobKeys: string[] = []

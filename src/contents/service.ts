@@ -3,10 +3,14 @@ import { Readable } from 'node:stream'
 import type { BlobOwner } from '../blob-sweep.ts'
 import { conflict, tooLarge } from '../errors.ts'
 import { firstIdAt, newId } from '../ids.ts'
+import { slicesOf } from '../slices.ts'
 import { type Blobs, type ByteRange, collected, type OpenBlob } from '../stores/blobs/port.ts'
 import { CommitInDoubt, type ControlDb, type ControlTx } from '../stores/control-db/port.ts'
 import type { Content } from './content.ts'
 import * as queries from './queries.ts'
+
+/** Owners that are removed in one transaction; a file of a run has one of its own, a version one of all its files. */
+const OWNERS_AT_ONCE = 100
 
 /**
  * The bytes of checkpoints, artifacts and uploads, stored once however many things use them. Each use has an owner,
@@ -59,8 +63,8 @@ export function createContents({ control, blobs }: { control: ControlDb; blobs: 
 
   /** Bytes that come back meanwhile are stored under another key. */
   async function release(owners: readonly string[]): Promise<void> {
-    for (const owner of owners)
-      for (const blobKey of await queries.removeOwner(control, owner)) await blobs.delete(blobKey)
+    for (const some of slicesOf(owners, OWNERS_AT_ONCE))
+      for (const blobKey of await queries.removeOwners(control, some)) await blobs.delete(blobKey)
   }
 
   return {

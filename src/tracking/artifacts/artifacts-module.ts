@@ -115,8 +115,8 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
     },
 
     async usedBy({ row }: nodes.VersionNode, _args: unknown, context: CallContext) {
-      const found = await Promise.all((await artifacts.usersOf(row.id)).map((id) => runs.byId(id)))
-      const visible = found.flatMap((run) => (run !== undefined && mayRead(context, run) ? [run] : []))
+      const users = await runs.usersOf(row.id, USERS_MAX)
+      const visible = users.filter((run) => mayRead(context, run))
       return { edges: visible.map((run) => ({ node: runNode(run) })) }
     },
 
@@ -126,6 +126,9 @@ function versionFields(artifacts: Artifacts, runs: Runs): Record<string, Resolve
     },
   }
 }
+
+/** Runs that used a version, as one answer has them. Wire: clients do not ask for pages of them. */
+const USERS_MAX = 5_000
 
 interface FilesArguments extends PageArguments {
   names?: string[] | null

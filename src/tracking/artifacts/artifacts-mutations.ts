@@ -1,13 +1,16 @@
-import { z } from 'zod'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { objectText } from '../object-text.ts'
 import type { Runs } from '../runs/service.ts'
 import { versionNode } from './artifact-nodes.ts'
 import type * as inputs from './artifacts-inputs.ts'
 import { LATEST } from './names.ts'
 import type { Artifacts } from './service.ts'
+
+/** What errors call it. */
+const METADATA = 'metadata of an artifact'
 
 /** Changes that W&B clients make. */
 export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<string, Resolver> {
@@ -25,7 +28,7 @@ export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<stri
       const id = plainId('Artifact', input.artifactID)
       const gone = new Set(namesOf(input.tagsToDelete))
       await artifacts.describe(id, {
-        ...(input.metadata != null && { metadata: metadataText(input.metadata) }),
+        ...(input.metadata != null && { metadata: objectText(METADATA, input.metadata) }),
         ...(input.description !== undefined && { description: input.description }),
         tags: (present) => [
           ...new Set([...present, ...namesOf(input.tagsToAdd)].filter((tag) => !gone.has(tag))),
@@ -86,7 +89,7 @@ function uploadMutations(
         type: input.artifactTypeName,
         digest: input.digest,
         aliases: (input.aliases ?? []).map(({ alias }) => alias),
-        metadata: metadataText(input.metadata ?? '{}'),
+        metadata: objectText(METADATA, input.metadata ?? '{}'),
         description: input.description ?? null,
         tags: namesOf(input.tags),
         run_id: run?.id ?? null,
@@ -158,16 +161,4 @@ function aliasesIn({ aliases }: inputs.Aliases) {
 
 function namesOf(tags: readonly { tagName: string }[] | null | undefined): string[] {
   return (tags ?? []).map(({ tagName }) => tagName)
-}
-
-const Metadata = z.record(z.string(), z.unknown())
-
-/** @throws 400 for anything but a JSON object. */
-function metadataText(text: string): string {
-  try {
-    Metadata.parse(JSON.parse(text))
-    return text
-  } catch {
-    throw invalidRequest('The metadata of an artifact is a JSON object')
-  }
 }

@@ -239,6 +239,10 @@ describe('POST /graphql, artifacts', () => {
       'has the type dataset, not model',
     )
     await expect(client.open({ project, name: 'm', files: {}, metadata: 'x' })).rejects.toThrow('JSON object')
+    const deep = `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`
+    await expect(client.open({ project, name: 'm', files: {}, metadata: deep })).rejects.toThrow(
+      '1000 levels',
+    )
     const asked = await client.ask('query { clientIDMapping(clientID: "x") { serverID } }')
     expect(asked).toMatchObject({ errors: [{ message: expect.stringContaining('not supported') }] })
   })

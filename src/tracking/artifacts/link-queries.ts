@@ -3,7 +3,7 @@ import type { Rights } from '../../access.ts'
 import type { ArtifactLinksTable } from '../../stores/control-db/artifact-tables.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { CollectionRow } from './collection-queries.ts'
-import { countOf, type VersionRow, versions } from './queries.ts'
+import { countOf, type VersionRow, versions, wholePage } from './queries.ts'
 import { isReadable } from './readable-queries.ts'
 
 /** A version as a member of a portfolio. */
@@ -82,7 +82,7 @@ interface OfPortfolio {
   rights: Rights
 }
 
-/** The members of a portfolio, one page. Ids of links grow with time. */
+/** The members of a portfolio, one page. Ids of links grow with time. @throws 413 */
 export function listLinked(
   db: ControlTx,
   of: OfPortfolio,
@@ -90,7 +90,7 @@ export function listLinked(
 ): Promise<LinkedRow[]> {
   let query = linked(db, of.collection_id).where(isReadable(of.rights))
   if (page.after !== undefined) query = query.where('link.id', page.order === 'asc' ? '>' : '<', page.after)
-  return query.orderBy('link.id', page.order).limit(page.limit).execute()
+  return wholePage(db, query.orderBy('link.id', page.order).limit(page.limit))
 }
 
 export function countLinked(db: ControlTx, of: OfPortfolio): Promise<number> {

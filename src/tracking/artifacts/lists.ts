@@ -46,8 +46,6 @@ export interface ArtifactLists {
   countMembers(of: CollectionRef, filter: MembersFilter): Promise<number>
   versionsOfRun(of: queries.OfRun, page: Page): Promise<queries.VersionRow[]>
   countVersionsOfRun(of: queries.OfRun): Promise<number>
-  /** The runs that took a version as input. */
-  usersOf(id: string): Promise<string[]>
   /** The aliases of a version in one collection. */
   memberAliases(member: Member): Promise<string[]>
   /** `latest` among them, where there is a version. */
@@ -128,7 +126,6 @@ export function createArtifactLists({
     countMembers,
     versionsOfRun: (of, page) => queries.listRunVersions(control, of, page),
     countVersionsOfRun: (of) => queries.countRunVersions(control, of),
-    usersOf: (id) => queries.usersOf(control, id),
     memberAliases: (member) => memberAliases(control, member),
     aliasesOfCollection,
     async filesOf(id, names, page) {

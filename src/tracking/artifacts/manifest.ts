@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import { invalidRequest } from '../../errors.ts'
+import { withTurns } from '../../in-turns.ts'
 import { isRecord } from '../../is-record.ts'
 import { utf8Text } from '../../utf8-text.ts'
 
@@ -71,19 +72,34 @@ function entriesOf({ contents }: z.infer<typeof Manifest>): ManifestEntry[] {
   })
 }
 
-/** The manifest as clients download it. Wire: a new draft of the version returns its entries unchanged. */
-export function writeManifest(
+/** The manifest as clients download it, in pieces. Wire: a new draft of the version returns its entries unchanged. */
+export async function* manifestText(
   id: string,
-  files: readonly { name: string; md5: string; size: number }[],
-): string {
+  pages: AsyncIterable<readonly ManifestFile[]>,
+): AsyncGenerator<string> {
   const birthArtifactID = globalId('Artifact', id)
-  const contents = files.map(({ name, md5, size }) => [name, { digest: md5, size, birthArtifactID }])
-  return JSON.stringify({
+  const head = {
     version: 1,
     storagePolicy: 'wandb-storage-policy-v1',
     storagePolicyConfig: { storageLayout: 'V2' },
-    contents: Object.fromEntries(contents),
-  })
+  }
+  let before = `${JSON.stringify(head).slice(0, -1)},"contents":{`
+  for await (const files of withTurns(pages)) {
+    const entries = files.map(
+      ({ name, md5, size }) =>
+        `${JSON.stringify(name)}:${JSON.stringify({ digest: md5, size, birthArtifactID })}`,
+    )
+    yield before + entries.join(',')
+    before = ','
+  }
+  yield before === ',' ? '}}' : `${before}}}`
+}
+
+/** What a manifest says of a file. */
+interface ManifestFile {
+  name: string
+  md5: string
+  size: number
 }
 
 /**

@@ -1,8 +1,9 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, type SelectQueryBuilder, type Simplify, sql } from 'kysely'
 import type { Rights } from '../../access.ts'
 import { slicesOf } from '../../slices.ts'
 import type { ArtifactFilesTable, ArtifactVersionsTable } from '../../stores/control-db/artifact-tables.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
+import { checkPage } from '../page-queries.ts'
 import type { CollectionRow } from './collection-queries.ts'
 import { isReadable } from './readable-queries.ts'
 
@@ -92,7 +93,7 @@ export interface VersionsFilter {
   rights: Rights
 }
 
-/** Versions, newest first by default, one page. Ids grow with time. */
+/** Versions, newest first by default, one page. Ids grow with time. @throws 413 */
 export function listVersions(
   db: ControlTx,
   filter: VersionsFilter,
@@ -101,7 +102,17 @@ export function listVersions(
   let query = matching(versions(db), filter)
   if (page.after !== undefined)
     query = query.where('version.id', page.order === 'asc' ? '>' : '<', page.after)
-  return query.orderBy('version.id', page.order).limit(page.limit).execute()
+  return wholePage(db, query.orderBy('version.id', page.order).limit(page.limit))
+}
+
+/** The rows of a page. @throws 413 for too much metadata. */
+export async function wholePage<Tables, Name extends keyof Tables, Row>(
+  db: ControlTx,
+  query: SelectQueryBuilder<Tables, Name, Row>,
+): Promise<Simplify<Row>[]> {
+  const bytes = sql<number>`octet_length(version.metadata)`.as('bytes')
+  await checkPage(db, query.clearSelect().select(bytes).$castTo<{ bytes: number }>().as('page'))
+  return query.execute()
 }
 
 export function countVersions(db: ControlTx, filter: VersionsFilter): Promise<number> {
@@ -132,17 +143,14 @@ export interface OfRun {
   rights: Rights
 }
 
-/** Committed versions that a run logged or used, one page. */
+/** Committed versions that a run logged or used, one page. @throws 413 */
 export function listRunVersions(
   db: ControlTx,
   of: OfRun,
   page: { after: string; limit: number },
 ): Promise<VersionRow[]> {
-  return versionsOfRun(db, of)
-    .where('version.id', '>', page.after)
-    .orderBy('version.id')
-    .limit(page.limit)
-    .execute()
+  const query = versionsOfRun(db, of).where('version.id', '>', page.after)
+  return wholePage(db, query.orderBy('version.id').limit(page.limit))
 }
 
 export function countRunVersions(db: ControlTx, of: OfRun): Promise<number> {
@@ -162,15 +170,6 @@ export async function insertUse(tx: ControlTx, use: { run_id: string; artifact_i
     .values(use)
     .onConflict((clash) => clash.doNothing())
     .execute()
-}
-
-export async function usersOf(db: ControlTx, artifactId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('artifact_uses')
-    .select('run_id')
-    .where('artifact_id', '=', artifactId)
-    .execute()
-  return rows.map((row) => row.run_id)
 }
 
 /** Marks versions as deleted that are pending and were last changed before a time; resolves with their ids. */

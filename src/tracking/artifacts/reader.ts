@@ -7,7 +7,7 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 import { sendFile, sendFileDirectly } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { type CollectionName, findCollection } from './collection-queries.ts'
-import { writeManifest } from './manifest.ts'
+import { manifestText } from './manifest.ts'
 import { type Member, memberOf } from './members.ts'
 import * as queries from './queries.ts'
 import { type ArtifactVersion, loadVersions } from './versions.ts'
@@ -93,13 +93,24 @@ export function createArtifactReader({ control, contents, signedUrls }: Artifact
     return send({ id, name }, await queries.findFile(control, id, name), context, sendFileDirectly)
   }
 
+  async function* pagesOf(artifact_id: string): AsyncGenerator<queries.FileRow[]> {
+    let after: string | undefined = ''
+    while (after !== undefined) {
+      const page = { artifact_id, names: [], after, limit: queries.ROWS_PER_STATEMENT }
+      const files = await queries.pageFiles(control, page)
+      if (files.length > 0) yield files
+      after = files.at(-1)?.name
+    }
+  }
+
   async function signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply> {
     const grant = { method: 'GET', kind: 'artifact-manifests', id: req.artifact_id, name: '' } as const
     await signedUrls.check(grant, req)
     const version = await queries.findVersion(control, req.artifact_id)
     if (version?.state !== 'COMMITTED') throw notFound('artifact version', req.artifact_id)
-    const files = await queries.listFiles(control, [version.id])
-    return { headers: { 'content-type': 'application/json' }, body: writeManifest(version.id, files) }
+    const text = manifestText(version.id, pagesOf(version.id))
+    const body = ReadableStream.from(text).pipeThrough(new TextEncoderStream())
+    return { headers: { 'content-type': 'application/json' }, body }
   }
 
   return { member, resolve, file, fileByMd5, signedFile, signedManifest }

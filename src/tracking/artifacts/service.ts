@@ -1,6 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents/service.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { withTurns } from '../../in-turns.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { releaseUnfinished } from '../receive.ts'
@@ -41,7 +42,7 @@ export interface Artifacts
    * with the files of the previous one.
    */
   onCommit(type: string, hook: CommitHook): void
-  /** Lists committed versions, newest first. */
+  /** Lists committed versions, newest first. @throws 413 for too much metadata. */
   list(req: ArtifactsListQuery, context: CallContext): Promise<ArtifactsListRes>
   /** Bytes of the files of all versions of an entity. */
   storedBy(entity: string): Promise<number>
@@ -68,7 +69,9 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
     }
     const page = { after: req.after, limit: req.limit + 1, order: 'desc' as const }
     const rows = await listVersions(deps.control, filter, page)
-    return toPage(await Promise.all(rows.map((row) => shown(deps.control, row))), req.limit)
+    const versions: Awaited<ReturnType<typeof shown>>[] = []
+    for await (const row of withTurns(rows)) versions.push(await shown(deps.control, row))
+    return toPage(versions, req.limit)
   }
 
   async function cleanUp(before: number): Promise<void> {

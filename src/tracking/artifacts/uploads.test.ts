@@ -8,7 +8,7 @@ import { invalidRequest } from '../../errors.ts'
 import { useTestServer } from '../../testing.ts'
 import { createSignedUrls } from '../signed-urls.ts'
 import { createTestClient, digestOf, manifestOf, md5Of } from '../test-client.ts'
-import { writeManifest } from './manifest.ts'
+import { manifestText } from './manifest.ts'
 import { type Artifacts, createArtifacts } from './service.ts'
 
 const server = useTestServer()
@@ -249,7 +249,8 @@ describe('createArtifacts', () => {
       }
       const base = await control.transaction().execute((tx) => artifacts.publish(tx, publication))
       const { id } = await client.open({ project, name: `data${count}`, files: { other: 'y' } })
-      const manifest = writeManifest(base.id, publication.files)
+      const pages = ReadableStream.from([publication.files])
+      const manifest = (await Array.fromAsync(manifestText(base.id, pages))).join('')
       expect((await client.sendManifest(id, project, manifest)).status).toBe(200)
       statements = 0
       await counted.commit(plainId('Artifact', id), ALL_RIGHTS)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ControlTx } from '../../stores/control-db/port.ts'
+import { parseLine } from '../metrics/json-lines.ts'
 import { listAliases, newestAmong } from './alias-queries.ts'
 import { LATEST } from './names.ts'
 import { type FileRow, listFiles, type VersionRow } from './queries.ts'
@@ -28,8 +29,6 @@ export interface ArtifactVersion {
   files: ArtifactFile[]
   created_by: string
 }
-
-const Metadata = z.record(z.string(), z.unknown())
 
 /** Rows as versions, in the order of the rows. */
 export async function loadVersions(db: ControlTx, rows: readonly VersionRow[]): Promise<ArtifactVersion[]> {
@@ -60,7 +59,7 @@ export async function loadAliases(db: ControlTx, ids: readonly string[]): Promis
 }
 
 export function metadataOf(row: Pick<VersionRow, 'metadata'>): Record<string, unknown> {
-  return Metadata.parse(JSON.parse(row.metadata))
+  return parseLine(row.metadata) ?? {}
 }
 
 /** The tags of a version or a collection. */

@@ -1,5 +1,6 @@
 import { isRecord } from '../../is-record.ts'
-import { endOfString } from '../../lossless-json.ts'
+import { JSON_DEPTH_MAX } from '../../json-limits.ts'
+import { endOfString, endOfValue } from '../../lossless-json.ts'
 
 /** A line of a run's history or of its machine's metrics. */
 export type Line = Record<string, unknown>
@@ -12,7 +13,7 @@ const MARK = '\u0000'
 
 /**
  * Parses an object. Wire: clients write `NaN` and `Infinity` as bare words.
- * @returns undefined for what is no object.
+ * @returns undefined for what is no object, and for one of too many levels, which could not be written again.
  */
 export function parseLine(text: string): Line | undefined {
   const value = parse(text) ?? parse(withoutBareWords(text), revive)
@@ -21,7 +22,10 @@ export function parseLine(text: string): Line | undefined {
 
 function parse(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {
   try {
-    return JSON.parse(text, reviver)
+    const value: unknown = JSON.parse(text, reviver)
+    // Each level takes two characters.
+    if (text.length > 2 * JSON_DEPTH_MAX) endOfValue(text.trimStart(), 0, JSON_DEPTH_MAX)
+    return value
   } catch {
     return undefined
   }

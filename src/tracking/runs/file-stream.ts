@@ -3,6 +3,7 @@ import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import type { Metrics } from '../metrics/service.ts'
+import { OBJECT_CHARS_MAX } from '../object-text.ts'
 import { findRun, findRunById, type RunName, type RunRow, updateRun } from './queries.ts'
 import { metricsKeyOf } from './run-row.ts'
 import type { FileChunk, FileStreamReq, FileStreamRes } from './wire.ts'
@@ -95,7 +96,7 @@ async function record(
 }
 
 function replaces(summary: string, present: string): boolean {
-  const next = parseLine(summary)
+  const next = summary.length > OBJECT_CHARS_MAX ? undefined : parseLine(summary)
   if (next === undefined) return false
   const before = Number(parseLine(present)?.['_timestamp'])
   return !(Number(next['_timestamp']) < before)

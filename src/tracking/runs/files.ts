@@ -3,6 +3,7 @@ import { invalidRequest, notFound } from '../../errors.ts'
 import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { newId } from '../../ids.ts'
+import { withTurns } from '../../in-turns.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { checkListed } from '../listed-names.ts'
@@ -10,9 +11,9 @@ import { receive } from '../receive.ts'
 import { sendFile } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import {
+  countFiles,
   findFile,
   findRunById,
-  listFiles,
   pageFiles,
   putFile,
   type RunFileRow,
@@ -25,8 +26,11 @@ import type { RunFileUploadRes } from './wire.ts'
 /** Logs, code and media of a run; larger files belong in an artifact. */
 const FILE_BYTES_MAX = 4 * 1024 ** 3
 
-/** Files of one request for URLs. */
-const FILES_MAX = 1_000
+/**
+ * Files of one request for URLs. Wire: clients ask for all that a pattern of `wandb.save` finds at once, and upload none after an
+ * error; the reply for so many has some 30 MB.
+ */
+const FILES_MAX = 100_000
 
 /** As long as a path may be. */
 const NAME_CHARS_MAX = 1_024
@@ -57,7 +61,7 @@ export interface RunFiles {
     context: CallContext,
   ): Promise<{ name: string; uploadUrl: string }[]>
   downloadUrl(file: { run_id: string; name: string }, context: CallContext): Promise<string>
-  files(run: RunRow): Promise<RunFileRow[]>
+  countFiles(runId: string): Promise<number>
   /** Bytes of the files of all runs of an entity. */
   storedBy(entity: string): Promise<number>
   /** Files by name; a pattern is one of SQL's LIKE. @throws 400 for too many names. */
@@ -87,7 +91,9 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     if (bad !== undefined) throw invalidRequest(`The name of a file has 1 to ${NAME_CHARS_MAX} characters`)
     const urlOf = (name: string): Promise<string> =>
       signedUrls.make({ method: 'PUT', kind: 'run-files', id: run.id, name }, context)
-    return Promise.all(names.map(async (name) => ({ name, uploadUrl: await urlOf(name) })))
+    const files: { name: string; uploadUrl: string }[] = []
+    for await (const name of withTurns(names)) files.push({ name, uploadUrl: await urlOf(name) })
+    return files
   }
 
   async function receiveFile(
@@ -124,7 +130,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     uploadUrls,
     downloadUrl: (file, context) =>
       signedUrls.make({ method: 'GET', kind: 'run-files', id: file.run_id, name: file.name }, context),
-    files: (run) => listFiles(control, run.id),
+    countFiles: (runId) => countFiles(control, runId),
     storedBy: (entity) => sumOfEntity(control, entity),
     async pageOfFiles(page) {
       checkListed(page.names)

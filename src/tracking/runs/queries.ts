@@ -1,4 +1,11 @@
-import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Selectable,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type {
   ControlTables,
@@ -6,6 +13,7 @@ import type {
   RunFilesTable,
   RunsTable,
 } from '../../stores/control-db/tables.ts'
+import { checkPage } from '../page-queries.ts'
 
 export type RunRow = Selectable<RunsTable>
 export type RunFileRow = Selectable<RunFilesTable>
@@ -94,15 +102,80 @@ export async function trimAlerts(tx: ControlTx, runId: string, kept: number): Pr
   await tx.deleteFrom('run_alerts').where('run_id', '=', runId).where('id', 'not in', newest).execute()
 }
 
-/** Runs of a project by when they were made, one page. Ids grow with time. */
+/** Runs of a project by when they were made, one page. Ids grow with time. @throws 413 */
 export function listRuns(
   db: ControlTx,
   filter: RunsFilter,
   page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
 ): Promise<RunRow[]> {
-  let query = db.selectFrom('runs').selectAll().where(conditionOf(filter))
+  let query = db.selectFrom('runs').where(conditionOf(filter))
   if (page.after !== undefined) query = query.where('id', page.order === 'asc' ? '>' : '<', page.after)
-  return query.orderBy('id', page.order).limit(page.limit).execute()
+  return wholeRuns(db, query.orderBy('id', page.order).limit(page.limit))
+}
+
+/** Runs that used a version of an artifact. @throws 413 */
+export function listUsers(db: ControlTx, artifactId: string, limit: number): Promise<RunRow[]> {
+  const users = db.selectFrom('artifact_uses').select('run_id').where('artifact_id', '=', artifactId)
+  return wholeRuns(db, db.selectFrom('runs').where('id', 'in', users).orderBy('id').limit(limit))
+}
+
+async function wholeRuns(
+  db: ControlTx,
+  query: SelectQueryBuilder<ControlTables, 'runs', object>,
+): Promise<RunRow[]> {
+  const bytes = sql<number>`octet_length(config) + octet_length(summary)`.as('bytes')
+  await checkPage(db, query.select(bytes).as('page'))
+  return query.selectAll().execute()
+}
+
+/** Bytes of a config or a summary that lists of runs show. */
+const SHOWN_BYTES_MAX = 16 * 1024
+
+const LISTED_COLUMNS = [
+  'id',
+  'entity',
+  'project',
+  'name',
+  'display_name',
+  'state',
+  'job_type',
+  'group_name',
+  'tags',
+  'notes',
+  'last_step',
+  'exit_code',
+  'created_at',
+  'heartbeat_at',
+  'ended_at',
+  'created_by',
+] as const
+
+/** A run of a list; its config and its summary are null where they are long. */
+export type ListedRun = Pick<RunRow, (typeof LISTED_COLUMNS)[number]> &
+  Record<'config' | 'summary', string | null>
+
+/** Runs of a project, newest first, one page. */
+export function listRunsBriefly(
+  db: ControlTx,
+  { entity, project }: { entity: string; project: string },
+  page: { after: string | undefined; limit: number },
+): Promise<ListedRun[]> {
+  const short = (eb: ExpressionBuilder<ControlTables, 'runs'>, column: 'config' | 'summary') =>
+    eb
+      .case()
+      .when(eb(eb.fn<number>('octet_length', [column]), '<=', SHOWN_BYTES_MAX))
+      .then(eb.ref(column))
+      .else(null)
+      .end()
+      .as(column)
+  let query = db
+    .selectFrom('runs')
+    .select(LISTED_COLUMNS)
+    .select((eb) => [short(eb, 'config'), short(eb, 'summary')])
+    .where('entity', '=', entity)
+    .where('project', '=', project)
+  if (page.after !== undefined) query = query.where('id', '<', page.after)
+  return query.orderBy('id', 'desc').limit(page.limit).execute()
 }
 
 export async function countRuns(db: ControlTx, filter: RunsFilter): Promise<number> {
@@ -169,8 +242,13 @@ export function pageFiles(
   return query.orderBy('name').limit(page.limit).execute()
 }
 
-export function listFiles(db: ControlTx, runId: string): Promise<RunFileRow[]> {
-  return db.selectFrom('run_files').selectAll().where('run_id', '=', runId).execute()
+export async function countFiles(db: ControlTx, runId: string): Promise<number> {
+  const row = await db
+    .selectFrom('run_files')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow()
+  return row.count
 }
 
 /** What follows a prefix in the names of the owners of all files, as a part of another query. */

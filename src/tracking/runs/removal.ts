@@ -5,7 +5,8 @@ import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { createTableRemoval } from '../../stores/trace-db/table-removal.ts'
-import { deleteRun, listFiles } from './queries.ts'
+import { deleteRun } from './queries.ts'
+import { releaseFiles } from './release-files.ts'
 import { runIdsOf, sumRuns } from './removal-queries.ts'
 
 /** Removes runs with their files, alerts, metrics and lines of their logs. */
@@ -15,14 +16,13 @@ export function createRunsRemovals(deps: {
   traces: TraceDb
   mutations: Mutations
 }): Removal[] {
-  const { control, contents } = deps
+  const { control } = deps
 
   async function erase(projectIds: readonly string[], signal: AbortSignal): Promise<void> {
     for (const id of await runIdsOf(control, projectIds)) {
       signal.throwIfAborted()
       // The bytes go first: the row names them.
-      const files = await listFiles(control, id)
-      await contents.release(files.map((file) => file.owner))
+      await releaseFiles(deps, id)
       await control.transaction().execute((tx) => deleteRun(tx, id))
     }
   }

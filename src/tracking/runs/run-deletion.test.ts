@@ -62,7 +62,8 @@ describe('createRuns', () => {
     await upload(project, 'a', 'kept')
     const runs = runsWith(server.stores)
     const row = await runs.find({ entity: 'test', project: project.slice(5), run: 'r' })
-    const files = row === undefined ? [] : await runs.files(row)
+    const page = { run_id: row?.id ?? '', names: [], pattern: undefined, after: '', limit: 10 }
+    const files = await runs.pageOfFiles(page)
     const contents = createContents(server.stores)
     const left = `run-file:${newId()}`
     await contents.add(left, new Blob(['replaced']).stream(), { bytesMax: 100 })

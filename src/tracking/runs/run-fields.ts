@@ -65,7 +65,7 @@ export function runFields(runs: Runs): Record<string, Resolver> {
       return connectionOf(lines.map(logLine), size, (node) => String(node.number))
     },
 
-    fileCount: async ({ row }: RunNode) => (await runs.files(row)).length,
+    fileCount: ({ row }: RunNode) => runs.countFiles(row.id),
 
     async files({ row }: RunNode, args: FilesArguments, context: CallContext) {
       const names = (args.names ?? []).filter((name) => name !== null)

@@ -103,6 +103,7 @@ describe('POST /graphql, runs', () => {
       { id: 'UnVuOng=' },
       { id: bucket.id, config: '[1]' },
       { id: bucket.id, state: 'x' },
+      { id: bucket.id, notes: 'x'.repeat(100_001) },
     ]) {
       await expect(client.mutate('upsertBucket', 'inserted', input)).rejects.toThrow()
     }
@@ -156,6 +157,23 @@ describe('POST /graphql, runs', () => {
     ]) {
       expect(await client.ask(query, bad)).toMatchObject({ errors: expect.any(Array) })
     }
+  })
+
+  it('200 with an error for a page of runs with too much text, and without it for a smaller page', async () => {
+    const project = server.newProject()
+    for (const name of ['a', 'b']) {
+      await start(project, name)
+      const update = server.stores.control.updateTable('runs').set({ config: 'x'.repeat(33 * 1024 * 1024) })
+      await update.where('project', '=', project.slice(5)).where('name', '=', name).execute()
+    }
+    const ask = (first: number) =>
+      client.ask(`{ project(name: "${project.slice(5)}", entityName: "test") {
+        runs(first: ${first}) { edges { node { name } } } } }`)
+    expect(await ask(2)).toMatchObject({ errors: [{ message: expect.stringContaining('a smaller one') }] })
+    expect((await ask(0)).errors).toBeUndefined()
+    await expect(
+      start(project, 'c', { config: JSON.stringify({ text: 'x'.repeat(11 * 1024 * 1024) }) }),
+    ).rejects.toThrow('it may have 10485760')
   })
 
   it('200 with samples spread over the steps that have all keys', async () => {
@@ -265,10 +283,15 @@ describe('PUT and GET /storage/run-files/{run_id}', () => {
     for (const bad of [
       { runName: 'nobody', files: ['a'] },
       { files: [''] },
-      { files: Array(1001).fill('a') },
+      { files: Array(100_001).fill('a') },
     ]) {
       await expect(client.mutate('createRunFiles', 'runID', { ...of, ...bad })).rejects.toThrow()
     }
+
+    const many = Array.from({ length: 20_000 }, (_, index) => `media/${index}.png`)
+    const urls = await client.mutate('createRunFiles', 'files { name uploadUrl }', { ...of, files: many })
+    expect(urls.files.map(({ name }: { name: string }) => name)).toEqual(many)
+    expect((await client.follow(urls.files.at(-1).uploadUrl, { method: 'PUT', body: 'x' })).status).toBe(200)
 
     await stream(project, 'r', history(0, [{ _step: 0, v: 1 }]))
     await client.mutate('deleteRun', 'clientMutationId', { id: bucket.id })

@@ -7,7 +7,7 @@ import { invalidRequest, notFound } from '../../errors.ts'
 import type { Subject } from '../../http/access.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { parseLine } from '../metrics/json-lines.ts'
+import { objectText } from '../object-text.ts'
 import { runFields } from './run-fields.ts'
 import { type RunNode, runNode, writtenNode } from './run-node.ts'
 import type { RunChange } from './run-writer.ts'
@@ -155,8 +155,18 @@ interface UpsertInput {
   state?: string | null
 }
 
-/** Wire: null members stay unchanged. */
+/** Characters of what lists of runs show of each: notes, tags, names. */
+const SHOWN_CHARS_MAX = 100_000
+
+function checkShown({ config: _, summaryMetrics: __, ...shown }: UpsertInput): void {
+  for (const [name, value] of Object.entries(shown))
+    if (JSON.stringify(value ?? null).length > SHOWN_CHARS_MAX)
+      throw invalidRequest(`The ${name} of a run has more than ${SHOWN_CHARS_MAX} characters`)
+}
+
+/** Wire: null members stay unchanged. @throws 400 for too long ones */
 function changeOf(input: UpsertInput): RunChange {
+  checkShown(input)
   return {
     ...(input.displayName != null && { display_name: input.displayName }),
     ...(input.description != null && { description: input.description }),
@@ -166,8 +176,8 @@ function changeOf(input: UpsertInput): RunChange {
     ...(input.jobProgram != null && { program: input.jobProgram }),
     ...(input.commit != null && { commit_hash: input.commit }),
     ...(input.host != null && { host: input.host }),
-    ...(input.config != null && { config: objectText('config', input.config) }),
-    ...(input.summaryMetrics != null && { summary: objectText('summary', input.summaryMetrics) }),
+    ...(input.config != null && { config: objectText('config of a run', input.config) }),
+    ...(input.summaryMetrics != null && { summary: objectText('summary of a run', input.summaryMetrics) }),
     ...(input.tags != null && { tags: JSON.stringify(input.tags) }),
     ...(input.state != null && { state: startState(input.state) }),
   }
@@ -176,12 +186,6 @@ function changeOf(input: UpsertInput): RunChange {
 function startState(state: string): 'pending' | 'running' {
   if (state === 'pending' || state === 'running') return state
   throw invalidRequest(`A run starts as pending or running, not as ${state}`)
-}
-
-/** @throws 400 for anything but a JSON object. */
-function objectText(what: string, text: string): string {
-  if (parseLine(text) === undefined) throw invalidRequest(`The ${what} of a run is a JSON object`)
-  return text
 }
 
 /** Wire: `+created_at` or `-created_at`; the sign may be missing. */

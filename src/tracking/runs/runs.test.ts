@@ -130,6 +130,31 @@ describe('GET /v1/preview/runs and /v1/preview/runs/{entity}/{project}/{run}', (
     })
   })
 
+  it('200 whatever a run of the project has, with long configs and summaries only of a run by itself', async () => {
+    const project = server.newProject()
+    const deep = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
+    await start(project, 'a', { config: '{"lr":{"value":0.1}}' })
+    await expect(start(project, 'a', { config: deep(1_000) })).rejects.toThrow('at most 1000 levels')
+    const long = { text: 'x'.repeat(20_000) }
+    await start(project, 'b', { config: JSON.stringify(long), summaryMetrics: deep(999) })
+    const content = [deep(100_000), '{"_step":1,"loss":2}']
+    expect((await stream(project, 'b', history(0, []))).status).toBe(200)
+    const files = { 'wandb-history.jsonl': { offset: 0, content } }
+    expect((await stream(project, 'b', { files })).status).toBe(200)
+    expect(await runOf(project, 'b', 'history')).toEqual({ history: [expect.stringContaining('"loss":2')] })
+    const of = { entity: 'test', project: project.slice(5), name: 'a' }
+    const update = server.stores.control.updateTable('runs').set({ summary: deep(10_000) })
+    await update.where((eb) => eb.and(of)).execute()
+    const { data } = (await json(`/v1/preview/runs?entity=test&project=${project.slice(5)}`)) as {
+      data: object[]
+    }
+    expect(data).toMatchObject([{ run: 'b', summary: { a: expect.any(Array) } }, { run: 'a' }])
+    expect(data[0]).not.toHaveProperty('config')
+    expect(data[1]).toMatchObject({ config: { lr: 0.1 } })
+    expect(await json(`/v1/preview/runs/${project}/b`)).toMatchObject({ config: long })
+    expect(await json(`/v1/preview/runs/${project}/a`)).toMatchObject({ summary: {} })
+  })
+
   it('200 with the fields of a run, 404 for an unknown one, 422 without a project, 401 without a key', async () => {
     const project = server.newProject()
     await start(project, 'r', {

@@ -17,13 +17,16 @@ import {
   deleteRun,
   findRun,
   findRunById,
+  type ListedRun,
   listAlerts,
-  listFiles,
   listRuns,
+  listRunsBriefly,
+  listUsers,
   type RunName,
   type RunRow,
   updateRun,
 } from './queries.ts'
+import { releaseFiles } from './release-files.ts'
 import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
 import { createRunWriter, type RunWriter } from './run-writer.ts'
 import { runsFilter } from './runs-filter.ts'
@@ -58,8 +61,10 @@ export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts {
   metrics: Metrics
   /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
   requestStop(id: string): Promise<void>
-  /** A page of a project's runs. @throws 400 for a filter that is not supported. */
+  /** A page of a project's runs. @throws 400 for a filter that is not supported, 413 for too much text. */
   page(req: RunsPage): Promise<RunRow[]>
+  /** Runs that used a version of an artifact. @throws 413 for too much text. */
+  usersOf(artifactId: string, limit: number): Promise<RunRow[]>
   count(req: RunsWanted): Promise<number>
   find(name: RunName): Promise<RunRow | undefined>
   byId(id: string): Promise<RunRow | undefined>
@@ -75,7 +80,7 @@ export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts {
 }
 
 export function createRuns(deps: RunsDeps): Runs {
-  const { control, contents } = deps
+  const { control } = deps
   const metrics = createMetrics(deps)
 
   async function existing({ entity, project, run }: RunPath): Promise<RunRow> {
@@ -86,8 +91,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   async function removeRow(row: RunRow): Promise<void> {
     // What the row names goes first: where this fails, the run is there to be deleted again.
-    const files = await listFiles(control, row.id)
-    await contents.release(files.map((file) => file.owner))
+    await releaseFiles(deps, row.id)
     await metrics.delete(metricsKeyOf(row))
     await control.transaction().execute((tx) => deleteRun(tx, row.id))
   }
@@ -99,20 +103,16 @@ export function createRuns(deps: RunsDeps): Runs {
   }
 
   async function list(req: RunsListQuery, { caller }: CallContext) {
-    const filter = {
-      entity: req.entity ?? caller.defaultEntity,
-      project: req.project,
-      fields: [],
-      heartbeat: undefined,
-    }
-    const rows = await listRuns(control, filter, { after: req.after, limit: req.limit + 1, order: 'desc' })
-    return toPage(rows.map(shown), req.limit)
+    const of = { entity: req.entity ?? caller.defaultEntity, project: req.project }
+    const rows = await listRunsBriefly(control, of, { after: req.after, limit: req.limit + 1 })
+    return toPage(rows.map(shownBriefly), req.limit)
   }
 
   async function get(req: RunPath) {
     const row = await existing(req)
     const alerts = await listAlerts(control, row.id, ALERTS_SHOWN_MAX)
-    return { ...shown(row), alerts: alerts.map(({ run_id: _, ...alert }) => alert) }
+    const written = { config: configOf(row.config), summary: parseLine(row.summary) ?? {} }
+    return { ...shown(row), ...written, alerts: alerts.map(({ run_id: _, ...alert }) => alert) }
   }
 
   async function points(req: MetricsQuery & RunPath) {
@@ -152,6 +152,7 @@ export function createRuns(deps: RunsDeps): Runs {
     requestStop,
     page: ({ entity, project, filters, ...page }) =>
       listRuns(control, runsFilter({ entity, project }, filters), page),
+    usersOf: (artifactId, limit) => listUsers(control, artifactId, limit),
     count: ({ entity, project, filters }) => countRuns(control, runsFilter({ entity, project }, filters)),
     find: (name) => findRun(control, name),
     byId: (id) => findRunById(control, id),
@@ -163,7 +164,15 @@ export function createRuns(deps: RunsDeps): Runs {
   }
 }
 
-function shown(row: RunRow) {
+function shownBriefly(row: ListedRun) {
+  return {
+    ...shown(row),
+    ...(row.config !== null && { config: configOf(row.config) }),
+    ...(row.summary !== null && { summary: parseLine(row.summary) ?? {} }),
+  }
+}
+
+function shown(row: Omit<ListedRun, 'config' | 'summary'>) {
   return {
     id: row.id,
     entity: row.entity,
@@ -175,8 +184,6 @@ function shown(row: RunRow) {
     group: row.group_name,
     tags: tagsOf(row),
     notes: row.notes,
-    config: configOf(row),
-    summary: parseLine(row.summary) ?? {},
     last_step: row.last_step,
     exit_code: row.exit_code,
     created_at: row.created_at,
@@ -187,8 +194,8 @@ function shown(row: RunRow) {
 }
 
 /** Wire: clients write each value of a config as `{value}`, and their own records under `_wandb`. */
-function configOf(row: RunRow): Record<string, unknown> {
-  const entries = Object.entries(parseLine(row.config) ?? {}).filter(([key]) => key !== '_wandb')
+function configOf(text: string): Record<string, unknown> {
+  const entries = Object.entries(parseLine(text) ?? {}).filter(([key]) => key !== '_wandb')
   return Object.fromEntries(
     entries.map(([key, entry]) => [
       key,

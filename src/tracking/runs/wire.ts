@@ -24,6 +24,8 @@ export type FileStreamRes = z.input<typeof FileStreamRes>
 export const RunsListQuery = PageQuery.extend({ entity: z.string().optional(), project: z.string() })
 export type RunsListQuery = z.output<typeof RunsListQuery>
 
+const LONG = 'Absent in lists where it has more than 16 KiB'
+
 export const RunItem = z
   .object({
     id: z.string(),
@@ -36,8 +38,8 @@ export const RunItem = z
     group: z.string().nullable(),
     tags: z.array(z.string()),
     notes: z.string().nullable(),
-    config: z.record(z.string(), z.unknown()),
-    summary: z.record(z.string(), z.unknown()),
+    config: z.record(z.string(), z.unknown()).optional().meta({ description: LONG }),
+    summary: z.record(z.string(), z.unknown()).optional().meta({ description: LONG }),
     last_step: z.int(),
     exit_code: z.int().nullable(),
     created_at: z.string(),
@@ -52,6 +54,8 @@ export type RunsListRes = z.input<typeof RunsListRes>
 
 /** A run with its newest alerts. */
 export const RunRes = RunItem.extend({
+  config: z.record(z.string(), z.unknown()),
+  summary: z.record(z.string(), z.unknown()),
   alerts: z.array(
     z.object({
       id: z.string(),
