@@ -19,8 +19,7 @@ type FieldResolver = GraphQLFieldResolver<unknown, DocumentContext>
 /** A resolver that is counted as a read, and waits for its turn. */
 export function reading(resolve: FieldResolver): FieldResolver {
   return async (node, args, context, info) => {
-    await context.work.read(info.path)
-    const answer: unknown = await resolve(node, args, context, info)
+    const answer = await context.work.read(info.path, async () => resolve(node, args, context, info))
     context.work.found(answer)
     return answer
   }

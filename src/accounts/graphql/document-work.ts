@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql'
+import pLimit from 'p-limit'
 import { type ClientError, invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { createLoopTurns } from '../../loop-turns.ts'
@@ -22,6 +23,12 @@ const CHARS_MAX = 64 * 1024 * 1024
 /** Fields that are answered at once, within some milliseconds; each object after them takes a turn of its own. */
 const FIELDS_AT_ONCE = 1_000
 
+/**
+ * Reads of one document at once: a page of runs has one or more for each run, and the trace database refuses more than 250 of a
+ * project. An answer may have some ten megabytes.
+ */
+const READS_AT_ONCE = 4
+
 /** The work that one document has caused so far, within its limits. */
 export interface DocumentWork {
   /** Aborts when the document has reached a limit, and when the client goes away. */
@@ -34,8 +41,8 @@ export interface DocumentWork {
   answered(chars: number): void
   /** Resolves when the next object may be answered; undefined while the document is small enough not to wait. */
   turnOfObject(): Promise<void> | undefined
-  /** Counts a read, and resolves when it may begin. @throws where the document may not go on */
-  read(path: GraphQLResolveInfo['path']): Promise<void>
+  /** Counts a read, and does it when it may begin. @throws where the document may not go on */
+  read<Answer>(path: GraphQLResolveInfo['path'], work: () => Promise<Answer>): Promise<Answer>
   /** Counts what a read has answered. @throws where the document may not go on */
   found(answer: unknown): void
 }
@@ -52,6 +59,7 @@ export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'si
     let records = 0
     let answeredChars = 0
     let lastTurn = Promise.resolve()
+    const atOnce = pLimit(READS_AT_ONCE)
 
     function refuse(message: string): never {
       refusal ??= invalidRequest(message)
@@ -87,10 +95,13 @@ export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'si
           refuse(`A reply may have ${CHARS_MAX} characters: ask for smaller pages or fewer samples`)
       },
       turnOfObject: () => (fields > FIELDS_AT_ONCE ? turn() : undefined),
-      async read(path) {
+      async read(path, work) {
         if (depthOf(path) > DEPTH_MAX) refuse(`A document may read ${DEPTH_MAX} levels deep`)
         addRecords(1)
-        await turn()
+        return atOnce(async () => {
+          await turn()
+          return work()
+        })
       },
       found(answer) {
         const edges = member(answer, 'edges')

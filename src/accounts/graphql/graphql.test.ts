@@ -69,6 +69,25 @@ it('createGraphql refuses a reply of too many characters, whatever they are in',
   }
 })
 
+it('createGraphql does a few reads of a document at once', async () => {
+  let now = 0
+  let most = 0
+  async function read(): Promise<string> {
+    most = Math.max(most, ++now)
+    await setImmediate()
+    now--
+    return ''
+  }
+  const types = 'extend type Query { text: String }  extend type Mutation { nothing: String }'
+  const slow = createGraphql(
+    [{ types, access: { text: 'any-key' }, resolvers: { Query: { text: read } } }],
+    createAuthorize({}),
+  )
+  const query = `{ ${Array.from({ length: 300 }, (_, index) => `a${index}: text`).join(' ')} }`
+  expect((await slow.run({ query }, contextOf())).errors).toBeUndefined()
+  expect(most).toBe(4)
+})
+
 function contextOf(signal = new AbortController().signal): CallContext {
   const caller = { user: '', defaultEntity: '', keyId: '', rights: ALL_RIGHTS }
   return { caller, requestId: '', signal, header: () => undefined }
