@@ -67,6 +67,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         failed: 'failed',
       },
       stopped: ['finished', 'running', 'finished'],
+      unsupported: [expect.stringContaining('mode="shared"'), expect.stringContaining('fork_from')],
       changed: {
         config: { lr: 0.1, layers: [1, 2], more: true, added: 5 },
         notes: 'changed',

@@ -1,4 +1,5 @@
 import { notFound } from '../../errors.ts'
+import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
@@ -6,12 +7,13 @@ import type { Metrics } from '../metrics/service.ts'
 import { OBJECT_CHARS_MAX } from '../object-text.ts'
 import { findRun, findRunById, type RunName, type RunRow, updateRun } from './queries.ts'
 import { metricsKeyOf } from './run-row.ts'
+import { refuseShared } from './shared-mode.ts'
 import type { FileChunk, FileStreamReq, FileStreamRes } from './wire.ts'
 
 /** Receives the messages of a running client: metrics, summary, output, and the end of the run. */
 export interface FileStream {
-  /** Wire: clients send one request after the other and repeat one until it succeeds. @throws 404. */
-  receive(req: FileStreamReq): Promise<FileStreamRes>
+  /** Wire: clients send one request after the other and repeat one until it succeeds. @throws 400, 404. */
+  receive(req: FileStreamReq, context: Pick<CallContext, 'header'>): Promise<FileStreamRes>
   /** Adds rows after those that a run has logged. @throws 404. */
   append(name: RunName, rows: readonly Record<string, number>[]): Promise<void>
 }
@@ -41,7 +43,12 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
     }
   }
 
-  async function receive(req: FileStreamReq) {
+  async function receive(req: FileStreamReq, context: Pick<CallContext, 'header'>) {
+    refuseShared(context)
+    return keep(req)
+  }
+
+  async function keep(req: FileStreamReq): Promise<FileStreamRes> {
     const { entity, project, run } = req
     const row = await findRun(control, { entity, project, run })
     if (row === undefined) throw notFound('run', `${entity}/${project}/${run}`)
@@ -51,7 +58,7 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
     }
     await control.transaction().execute((tx) => record(tx, row.id, brought, req))
     // Wire: this tells a client that its run is to stop.
-    return row.stop_requested_at === null ? {} : { stopped: true as const }
+    return row.stop_requested_at === null ? {} : { stopped: true }
   }
 
   async function append(name: RunName, rows: readonly Record<string, number>[]): Promise<void> {
@@ -62,7 +69,7 @@ export function createFileStream({ control, metrics }: { control: ControlDb; met
       JSON.stringify({ ...values, _step: row.last_step + 1 + index, _timestamp }),
     )
     const chunk = { offset: row.history_lines, content }
-    await receive({ ...name, files: { 'wandb-history.jsonl': chunk } })
+    await keep({ ...name, files: { 'wandb-history.jsonl': chunk } })
   }
 
   return { receive, append }

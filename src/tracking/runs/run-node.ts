@@ -1,7 +1,7 @@
 import { globalId } from '../../accounts/graphql/global-id.ts'
 import { projectNode } from '../../accounts/graphql/project-node.ts'
 import type { WithOpenFields } from '../../accounts/graphql/record-guard.ts'
-import { parseLine } from '../metrics/json-lines.ts'
+import { clientRecordOf } from './client-record.ts'
 import type { RunRow } from './queries.ts'
 import { stateOf, tagsOf } from './run-row.ts'
 import type { RunChange } from './run-writer.ts'
@@ -52,10 +52,7 @@ export function writtenNode({ row, inserted }: { row: RunRow; inserted: boolean 
   return { ...runNode(row), openFields: written.map(([, field]) => field) } satisfies WithOpenFields
 }
 
-/** Wire: what clients record about themselves in `_wandb` of the config. */
 function wandbConfigOf(row: RunRow, keys: readonly string[]): string {
-  const entry = parseLine(row.config)?.['_wandb']
-  const value = typeof entry === 'object' && entry !== null && 'value' in entry ? entry.value : undefined
-  const known = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  const known = Object.entries(clientRecordOf(row.config))
   return JSON.stringify(Object.fromEntries(known.filter(([key]) => keys.includes(key))))
 }

@@ -116,6 +116,29 @@ describe('POST /graphql, runs', () => {
     await expect(start('test/a/b', 'r')).rejects.toThrow('project')
   })
 
+  it('200 with errors for runs that would lack what their programs log, which are not made', async () => {
+    const project = server.newProject()
+    const config = (run_id: string) =>
+      JSON.stringify({ _wandb: { value: { branch_point: { run_id, step: 3 } } } })
+    await expect(start(project, 'new', { config: config('old') })).rejects.toThrow('the history of old')
+    expect(await start(project, 'old', { config: config('old') })).toMatchObject({ inserted: true })
+    expect(await start(project, 'old', { config: config('other') })).toMatchObject({ inserted: false })
+    const headers = { 'x-wandb-use-async-filestream': 'true' }
+    const query = `mutation { upsertBucket(input: { entityName: "test", modelName: "${project.slice(5)}", name: "s" }) { inserted } }`
+    const init = { method: 'POST', headers, body: JSON.stringify({ query }) }
+    const refused = expect.stringContaining('mode="shared"')
+    expect(await (await server.request('/graphql', init)).json()).toMatchObject({
+      errors: [{ message: refused }],
+    })
+    const sent = await server.request(`/files/${project}/old/file_stream`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+    })
+    expect(sent.status).toBe(400)
+    expect(await runOf(project, 'new', 'name').catch(String)).toBeNull()
+  })
+
   it('200 with a listing by filters, order and page, and errors for others', async () => {
     const project = server.newProject()
     for (const name of ['a', 'b', 'c']) await start(project, name, { groupName: name === 'c' ? 'g' : null })

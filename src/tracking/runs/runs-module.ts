@@ -8,11 +8,14 @@ import type { Subject } from '../../http/access.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { objectText } from '../object-text.ts'
+import { forkedFrom } from './client-record.ts'
+import type { RunName } from './queries.ts'
 import { runFields } from './run-fields.ts'
 import { type RunNode, runNode, writtenNode } from './run-node.ts'
 import type { RunChange } from './run-writer.ts'
 import { RUN_TYPES } from './runs-types.ts'
 import type { Runs } from './service.ts'
+import { refuseShared } from './shared-mode.ts'
 
 /** The project of runs without one. Wire: the hosted service has the same name for it. */
 const DEFAULT_PROJECT = 'uncategorized'
@@ -22,6 +25,13 @@ export function runsModule(runs: Runs): GraphqlModule {
   async function run(project: ProjectNode, { name }: { name: string }): Promise<RunNode | null> {
     const row = await runs.find({ entity: project.entityName, project: project.name, run: name })
     return row === undefined ? null : runNode(row)
+  }
+
+  /** @throws 400 for a new run that another one's history would be a part of */
+  async function refuseFork(name: RunName, { config }: RunChange): Promise<void> {
+    const from = config === undefined ? undefined : forkedFrom(name.run, config)
+    if (from !== undefined && (await runs.find(name)) === undefined)
+      throw invalidRequest(`wandb.init(fork_from=…) is not supported: the history of ${from} is not copied`)
   }
 
   return {
@@ -56,7 +66,9 @@ export function runsModule(runs: Runs): GraphqlModule {
          * Wire: by name, with or without its id, a client starts, resumes or updates its run; by id alone, anyone changes a run of the
          * past.
          */
-        async upsertBucket(_: unknown, { input }: { input: UpsertInput }, { caller }: CallContext) {
+        async upsertBucket(_: unknown, { input }: { input: UpsertInput }, context: CallContext) {
+          refuseShared(context)
+          const { caller } = context
           const change = changeOf(input)
           if (input.id != null && input.name == null) {
             const row = await runs.change(plainId('Run', input.id), change)
@@ -67,6 +79,7 @@ export function runsModule(runs: Runs): GraphqlModule {
             project: input.modelName ?? DEFAULT_PROJECT,
             run: input.name ?? newId().slice(-8),
           }
+          await refuseFork(name, change)
           const started = await runs.start(name, change, caller.user)
           return { bucket: writtenNode(started, change), inserted: started.inserted }
         },

@@ -107,6 +107,14 @@ def stop_run() -> list[str]:
     return [*states, wandb.Api().run(f"{PROJECT}/stopped").state]
 
 
+def refused_runs() -> list[str]:
+    """The client's errors for runs that the server does not support."""
+    return [
+        attempt(lambda: start("shared", mode="shared")),
+        attempt(lambda: start("forked", fork_from="first?_step=3")),
+    ]
+
+
 def change_run() -> dict[str, object]:
     run = wandb.Api().run(f"{PROJECT}/first")
     run.config["added"] = 5
@@ -221,6 +229,7 @@ seen = {
     "run": log_run(),
     "resumed": resume(),
     "stopped": stop_run(),
+    "unsupported": refused_runs(),
     "changed": change_run(),
     "artifacts": log_artifacts(),
     "renamed": change_artifacts(),
