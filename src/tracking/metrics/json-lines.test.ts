@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isRecord } from '../../is-record.ts'
 import { seeded } from '../../test-random.ts'
-import { parseLine } from './json-lines.ts'
+import { parseLine, textOf } from './json-lines.ts'
 
 /** What lines are made of. */
 const PIECES = ['"', '"', '\\', 'a', '-', 'NaN', 'Infinity', '-NaN', '1', ':', ',', '{', '}', '[', ']', '\n']
@@ -38,5 +38,14 @@ describe('parseLine', () => {
 
   it('reads a string without an end once, not from each of its quotes', () => {
     expect(parseLine(`{"a":"${'\\"'.repeat(2_000_000)}`)).toBeUndefined()
+  })
+})
+
+describe('textOf', () => {
+  it('writes numbers that JSON does not have as parseLine reads them, at any depth, and texts that resemble them as texts', () => {
+    const text = '{"a":[NaN,null,-Infinity],"_type":"x","b":{"c":Infinity},"d":"\\"\\u0000NaN\\"","e":"NaN"}'
+    expect(textOf(parseLine(text))).toBe(text)
+    expect(textOf(Number.NaN)).toBe('NaN')
+    expect(textOf(null)).toBe('null')
   })
 })

@@ -60,7 +60,15 @@ function revive(_key: string, value: unknown): unknown {
 
 /** A value as clients write it, with bare words for numbers that JSON does not have. */
 export function textOf(value: unknown): string {
-  return typeof value === 'number' && !Number.isFinite(value)
-    ? String(value)
-    : (JSON.stringify(value) ?? 'null')
+  const text = JSON.stringify(value) ?? 'null'
+  // Only a null may have been such a number.
+  return text.includes('null')
+    ? (JSON.stringify(value, markBareWord) ?? 'null').replaceAll(MARKED, '$1')
+    : text
 }
+
+function markBareWord(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? MARK + value : value
+}
+
+const MARKED = /"\\u0000(NaN|-?Infinity)"/g
