@@ -179,7 +179,8 @@ export interface RunsTable {
   config: string
   /** JSON: an object, the client's own text. */
   summary: string
-  state: 'pending' | 'running' | 'finished' | 'failed'
+  /** A run that is preempting waits, silently and for any time, to be started again. */
+  state: 'pending' | 'running' | 'preempting' | 'finished' | 'failed'
   exit_code: number | null
   /** Lines received so far; a run that is resumed continues from here. */
   history_lines: number

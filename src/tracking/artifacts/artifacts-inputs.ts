@@ -17,6 +17,7 @@ export interface CreateArtifact {
   aliases?: { alias: string }[] | null
   tags?: Tag[] | null
   metadata?: string | null
+  ttlDurationSeconds?: number | string | null
   distributedID?: string | null
 }
 
@@ -40,6 +41,7 @@ export interface UpdateArtifact {
   artifactID: string
   description?: string | null
   metadata?: string | null
+  ttlDurationSeconds?: number | string | null
   tagsToAdd?: Tag[] | null
   tagsToDelete?: Tag[] | null
   aliases?: { alias: string }[] | null

@@ -24,6 +24,7 @@ export function artifactMutations(artifacts: Artifacts, runs: Runs): Record<stri
     ...uploadMutations(artifacts, runs, payload),
 
     async updateArtifact(_: unknown, { input }: { input: inputs.UpdateArtifact }) {
+      refuseEnd(input.ttlDurationSeconds)
       if (input.aliases?.length) throw invalidRequest('Aliases are changed by addAliases and deleteAliases')
       const id = plainId('Artifact', input.artifactID)
       const gone = new Set(namesOf(input.tagsToDelete))
@@ -79,6 +80,7 @@ function uploadMutations(
       const { entityName: entity, projectName: project } = input
       const name = input.artifactCollectionName ?? input.artifactCollectionNames?.[0]
       if (name == null) throw invalidRequest('An artifact needs a name')
+      refuseEnd(input.ttlDurationSeconds)
       if (input.distributedID != null) throw invalidRequest('Artifacts of several writers are not supported')
       if (input.digestAlgorithm === 'MANIFEST_XXH128') throw invalidRequest('Digests of files are MD5s')
       const run = input.runName == null ? undefined : await runs.find({ entity, project, run: input.runName })
@@ -157,6 +159,12 @@ function aliasesIn({ aliases }: inputs.Aliases) {
     alias,
     of: { entity, project, name },
   }))
+}
+
+/** Wire: -1 inherits how long a version is kept, and -2 keeps it. @throws 400 for a version that would end by itself */
+function refuseEnd(seconds: number | string | null | undefined): void {
+  if (Number(seconds ?? 0) > 0)
+    throw invalidRequest('A ttl of an artifact is not supported: versions stay until they are deleted')
 }
 
 function namesOf(tags: readonly { tagName: string }[] | null | undefined): string[] {

@@ -47,6 +47,8 @@ export const ARTIFACT_TYPES = `
     name: String!
     description: String
     createdAt: String!
+    artifact(name: String!): Artifact
+    artifactSequence(name: String!): ArtifactSequence
     artifactCollection(name: String!): ArtifactCollection
     artifactCollections(filters: JSONString, order: String, first: Int, after: String): ArtifactCollectionConnection
   }

@@ -243,6 +243,12 @@ describe('POST /graphql, artifacts', () => {
     await expect(client.open({ project, name: 'm', files: {}, metadata: deep })).rejects.toThrow(
       '1000 levels',
     )
+    const artifactID = await client.log({ project, name: 'data', files: { a: '0' } })
+    const update = (ttlDurationSeconds: number) =>
+      client.mutate('updateArtifact', 'artifact { ttlDurationSeconds }', { artifactID, ttlDurationSeconds })
+    await expect(update(3600)).rejects.toThrow('A ttl of an artifact is not supported')
+    for (const unlimited of [-1, -2])
+      expect(await update(unlimited)).toEqual({ artifact: { ttlDurationSeconds: 0 } })
     const asked = await client.ask('query { clientIDMapping(clientID: "x") { serverID } }')
     expect(asked).toMatchObject({ errors: [{ message: expect.stringContaining('not supported') }] })
   })

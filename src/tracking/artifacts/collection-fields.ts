@@ -5,6 +5,7 @@ import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import * as nodes from './artifact-nodes.ts'
+import { splitReference } from './names.ts'
 import type { Artifacts } from './service.ts'
 import { tagsOf } from './versions.ts'
 
@@ -58,6 +59,17 @@ export function collectionFields(
       },
       artifactCollection: ({ of }: nodes.TypeNode, { name }: { name: string }) =>
         collection({ ...of, name }, of.name),
+      async artifactSequence({ of }: nodes.TypeNode, { name }: { name: string }) {
+        const found = await collection({ ...of, name }, of.name)
+        return found?.row.kind === 'sequence' ? found : null
+      },
+      async artifact({ of }: nodes.TypeNode, { name }: { name: string }, { caller }: CallContext) {
+        const wanted = { entity: of.entity, project: of.project, type: of.name, ...splitReference(name) }
+        const member = await artifacts.member(wanted)
+        return member !== undefined && caller.rights.allows('read', member.version)
+          ? nodes.versionNode(member.version)
+          : null
+      },
       artifactCollections: ({ of }: nodes.TypeNode, args: ListArguments) =>
         collections({ entity: of.entity, project: of.project }, of.name, args),
     },

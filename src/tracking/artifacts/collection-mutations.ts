@@ -41,7 +41,7 @@ export function collectionMutations(artifacts: Artifacts): Record<string, Resolv
     async unlinkArtifact(_: unknown, { input }: { input: inputs.UnlinkArtifact }) {
       const portfolio = plainId('ArtifactCollection', input.artifactPortfolioID)
       await artifacts.unlink(plainId('Artifact', input.artifactID), portfolio)
-      return { success: true }
+      return { artifactID: input.artifactID, success: true }
     },
 
     async updateArtifactSequence(

@@ -17,7 +17,7 @@ const COLLECTION_FIELDS = `
 export const COLLECTION_TYPES = `
   extend type Mutation {
     linkArtifact(input: LinkArtifactInput!): LinkArtifactPayload
-    unlinkArtifact(input: UnlinkArtifactInput!): SuccessPayload
+    unlinkArtifact(input: UnlinkArtifactInput!): UnlinkArtifactPayload
     updateArtifactSequence(input: UpdateArtifactSequenceInput!): ArtifactCollectionPayload
     updateArtifactPortfolio(input: UpdateArtifactPortfolioInput!): ArtifactCollectionPayload
     moveArtifactSequence(input: MoveArtifactSequenceInput!): ArtifactCollectionPayload
@@ -53,7 +53,7 @@ ${COLLECTION_FIELDS}
 
   type ArtifactCollectionEdge { node: ArtifactCollection cursor: String! }
 
-  type Tag { id: ID! name: String! }
+  type Tag { id: ID! name: String! tagCategoryName: String }
   type TagConnection { edges: [TagEdge!]! }
   type TagEdge { node: Tag! }
 
@@ -73,6 +73,7 @@ ${COLLECTION_FIELDS}
   type LinkArtifactPayload { versionIndex: Int artifactMembership: ArtifactCollectionMembership }
 
   input UnlinkArtifactInput { artifactID: ID! artifactPortfolioID: ID! clientMutationId: String }
+  type UnlinkArtifactPayload { artifactID: ID! success: Boolean! clientMutationId: String }
 
   input UpdateArtifactSequenceInput {
     artifactSequenceID: ID!

@@ -146,6 +146,31 @@ describe('POST /graphql, links', () => {
     ).rejects.toThrow('delete the version')
   })
 
+  it('200 for fields that older clients ask for', async () => {
+    const project = server.newProject()
+    const id = await client.log({ project, name: 'a', files: { f: 'a' } })
+    await link(project, id, 'shelf')
+    const ofType = async (fields: string) => {
+      const query = `{ project(name: "${project.slice(5)}", entityName: "test") { artifactType(name: "dataset") { ${fields} } } }`
+      return (await client.ask(query)).data.project.artifactType
+    }
+    expect(
+      await ofType(`sequence: artifactSequence(name: "a") { __typename name } portfolio: artifactSequence(name: "shelf") { id }
+        artifact(name: "a:v0") { files { edges { node { name } } } } none: artifact(name: "b:v0") { id }`),
+    ).toEqual({
+      sequence: { __typename: 'ArtifactSequence', name: 'a' },
+      portfolio: null,
+      artifact: { files: { edges: [{ node: { name: 'f' } }] } },
+      none: null,
+    })
+    const artifactPortfolioID = (await collection(project, 'shelf')).id
+    const unlinked = await client.mutate('unlinkArtifact', 'artifactID success clientMutationId', {
+      artifactID: id,
+      artifactPortfolioID,
+    })
+    expect(unlinked).toEqual({ artifactID: id, success: true, clientMutationId: null })
+  })
+
   it('200 with aliases set and taken where a client names the collection', async () => {
     const project = server.newProject()
     const artifactID = await client.log({ project, name: 'a', files: { f: 'a' }, aliases: ['x'] })
@@ -231,11 +256,15 @@ describe('POST /graphql, collections', () => {
       expect(renamed.artifactCollection).toEqual({ name: `${name}2`, description: 'what it is' })
       await update({ name: `${name}2` })
       const of = nameIn(project, `${name}2`)
-      const added = await client.mutate('createArtifactCollectionTagAssignments', 'tags { name }', {
-        ...of,
-        tags: [{ tagName: 't' }, { tagName: 'u' }],
-      })
-      expect(added.tags).toEqual([{ name: 't' }, { name: 'u' }])
+      const added = await client.mutate(
+        'createArtifactCollectionTagAssignments',
+        'tags { name tagCategoryName }',
+        {
+          ...of,
+          tags: [{ tagName: 't' }, { tagName: 'u' }],
+        },
+      )
+      expect(added.tags).toMatchObject([{ name: 't', tagCategoryName: null }, { name: 'u' }])
       await client.mutate('deleteArtifactCollectionTagAssignments', 'success', {
         ...of,
         tags: [{ tagName: 't' }],

@@ -80,7 +80,7 @@ async function record(
   tx: ControlTx,
   id: string,
   brought: Partial<RunRow>,
-  { complete, exitcode }: FileStreamReq,
+  { complete, exitcode, preempting }: FileStreamReq,
 ): Promise<void> {
   const row = await findRunById(tx, id)
   if (row === undefined) return
@@ -94,6 +94,7 @@ async function record(
     log_lines: Math.max(row.log_lines, brought.log_lines ?? 0),
     ...(brought.summary !== undefined &&
       replaces(brought.summary, row.summary) && { summary: brought.summary }),
+    ...(preempting === true && { state: 'preempting' }),
     ...(ended && {
       state: (exitcode ?? 0) === 0 ? 'finished' : 'failed',
       exit_code: exitcode ?? 0,

@@ -96,6 +96,20 @@ describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
     expect(await json(`/v1/preview/runs/${project}/r`)).toMatchObject({ summary: { loss: null } })
   })
 
+  it('200 for a run whose machine is taken from it, which has not crashed when it is silent', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    await stream(project, 'r', { preempting: true })
+    await stream(project, 'r', history(0, [{ _step: 0, v: 1 }]))
+    const old = server.stores.control.updateTable('runs').set({ heartbeat_at: '2020-01-01T00:00:00Z' })
+    await old.where('project', '=', project.slice(5)).execute()
+    expect(await runOf(project, 'r', 'state')).toEqual({ state: 'preempting' })
+    await start(project, 'r')
+    expect(await runOf(project, 'r', 'state')).toEqual({ state: 'running' })
+    await stream(project, 'r', { preempting: true, complete: true, exitcode: 0 })
+    expect(await runOf(project, 'r', 'state')).toEqual({ state: 'finished' })
+  })
+
   it('404 for an unknown run, 422 for another shape, 401 without a key', async () => {
     const project = server.newProject()
     expect((await stream(project, 'nobody', { files: {} })).status).toBe(404)

@@ -11,9 +11,10 @@ const FileChunk = z.object({
 })
 export type FileChunk = z.output<typeof FileChunk>
 
-/** Wire: a running client sends this every few seconds; the last one ends the run. */
+/** Wire: a running client sends this every few seconds; one whose machine is about to be taken from it says so; the last one ends the run. */
 export const FileStreamReq = z.object({
   files: z.record(z.string(), FileChunk).nullish(),
+  preempting: z.boolean().nullish(),
   complete: z.boolean().nullish(),
   exitcode: z.int().nullish(),
 })
