@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors.ts'
 
-/** A filter of runs has up to seven lists, and SQLite takes 32,766 values in one statement. */
+/** SQLite takes 32,766 values in one statement. */
 export const LISTED_NAMES_MAX = 4_000
 
 /** Checks a list of names to look for. @throws 400 for too many. */

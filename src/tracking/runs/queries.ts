@@ -25,14 +25,19 @@ export interface RunName {
   run: string
 }
 
-/** Conditions of a listing: each field has one of the given values. */
+/** Conditions of a listing. */
 export interface RunsFilter {
   entity: string
   project: string
-  fields: { column: 'name' | 'display_name' | 'group_name' | 'job_type' | 'state'; values: string[] }[]
-  /** Running runs only if they sent something since, or only if not. */
-  heartbeat: { is: 'since' | 'before'; time: string } | undefined
+  condition: RunsCondition
 }
+
+export type RunsCondition =
+  | { all: RunsCondition[] }
+  | { any: RunsCondition[] }
+  | { column: 'name' | 'display_name' | 'group_name' | 'job_type' | 'state'; values: string[] }
+  | { column: 'created_at' | 'heartbeat_at'; is: '>' | '>=' | '<' | '<='; time: string }
+  | { tag: string }
 
 export function findRun(db: ControlTx, { entity, project, run }: RunName): Promise<RunRow | undefined> {
   return db
@@ -187,15 +192,22 @@ export async function countRuns(db: ControlTx, filter: RunsFilter): Promise<numb
   return row.count
 }
 
-function conditionOf({ entity, project, fields, heartbeat }: RunsFilter) {
-  return (eb: ExpressionBuilder<ControlTables, 'runs'>): Expression<SqlBool> => {
-    const conditions = [eb('entity', '=', entity), eb('project', '=', project)]
-    for (const { column, values } of fields) conditions.push(eb(column, 'in', values))
-    if (heartbeat !== undefined) {
-      conditions.push(eb('heartbeat_at', heartbeat.is === 'since' ? '>=' : '<', heartbeat.time))
-    }
-    return eb.and(conditions)
-  }
+type Conditions = ExpressionBuilder<ControlTables, 'runs'>
+
+function conditionOf({ entity, project, condition }: RunsFilter) {
+  return (eb: Conditions): Expression<SqlBool> =>
+    eb.and([eb('entity', '=', entity), eb('project', '=', project), expressionOf(eb, condition)])
+}
+
+function expressionOf(eb: Conditions, condition: RunsCondition): Expression<SqlBool> {
+  if ('all' in condition) return eb.and(condition.all.map((one) => expressionOf(eb, one)))
+  if ('any' in condition) return eb.or(condition.any.map((one) => expressionOf(eb, one)))
+  if ('time' in condition) return eb(condition.column, condition.is, condition.time)
+  if ('values' in condition)
+    return eb.or(condition.values.length === 0 ? [] : [eb(condition.column, 'in', condition.values)])
+  // Databases have no function in common that looks for a text.
+  const text = JSON.stringify(condition.tag)
+  return eb(eb.fn<string>('replace', ['tags', eb.val(text), eb.val('')]), '!=', eb.ref('tags'))
 }
 
 /** Writes a file's row and returns the previous owner of the bytes. */

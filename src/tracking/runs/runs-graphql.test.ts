@@ -141,7 +141,8 @@ describe('POST /graphql, runs', () => {
 
   it('200 with a listing by filters, order and page, and errors for others', async () => {
     const project = server.newProject()
-    for (const name of ['a', 'b', 'c']) await start(project, name, { groupName: name === 'c' ? 'g' : null })
+    for (const name of ['a', 'b', 'c'])
+      await start(project, name, { groupName: name === 'c' ? 'g' : null, tags: [`of ${name}`, 'every'] })
     await stream(project, 'b', { complete: true })
     await server.stores.control
       .updateTable('runs')
@@ -166,6 +167,13 @@ describe('POST /graphql, runs', () => {
       [{ state: { $in: ['running', 'crashed'] } }, ['a', 'c']],
       [{ group: 'g' }, ['c']],
       [{ display_name: { $in: ['a', 'c'] } }, ['a', 'c']],
+      [{ state: { $in: ['running', 'finished'] } }, ['a', 'b']],
+      [{ tags: 'of b' }, ['b']],
+      [{ tags: 'of' }, []],
+      [{ tags: { $in: ['of a', 'of b'] }, group: { $in: [] } }, []],
+      [{ $or: [{ name: 'a' }, { $and: [{ name: 'c' }, { group: 'g' }] }] }, ['a', 'c']],
+      [{ createdAt: { $gt: '2020-01-01', $lt: '2200-01-01T00:00:00' } }, ['a', 'b', 'c']],
+      [{ created_at: { $lte: '2020-01-01' } }, []],
     ] as const) {
       expect([filter, await names({ filters: JSON.stringify(filter) })]).toEqual([filter, expected])
     }
@@ -176,6 +184,8 @@ describe('POST /graphql, runs', () => {
       { filters: '{"config.lr":0.1}' },
       { filters: '{"name":{"$regex":"a"}}' },
       { filters: 'x' },
+      { filters: '{"createdAt":{"$gt":"yesterday"}}' },
+      { filters: JSON.stringify({ $or: Array(101).fill({ name: 'a' }) }) },
       { order: '+config.lr' },
     ]) {
       expect(await client.ask(query, bad)).toMatchObject({ errors: expect.any(Array) })
