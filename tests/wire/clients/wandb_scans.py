@@ -24,16 +24,18 @@ def refused(work) -> str:
     """The client's error."""
     try:
         work()
-    except Exception as error:
+    except (wandb.Error, ValueError) as error:
         return str(error)
     return ""
 
 
 def export() -> str:
     """The kind of error with which the client says that an export lacks something."""
+    from wandb.apis.public import runhistory
+
     try:
         read.download_history_exports(tempfile.mkdtemp())
-    except Exception as error:
+    except runhistory.IncompleteRunHistoryError as error:
         return type(error).__name__
     return ""
 
