@@ -39,6 +39,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     isAsleep = wanted
     return reply(200, {})
   }
+  if (request.method === 'GET') return reply(404, { detail: 'Not Found' })
   if (isAsleep) {
     const isProbe = request.headers['x-heddle-probe'] !== undefined
     return isProbe ? reply(200, {}) : reply(500, { error: 'it sleeps' })

@@ -35,7 +35,7 @@ export interface Endpoint {
 }
 
 export interface ConnectionOptions {
-  /** A server that has not produced a byte for this long, although requests wait, counts as hanging. */
+  /** A server that has computed nothing for this long, although requests wait, counts as hanging. */
   stallMs: number
   /** Counts a user of the server until the returned function is called. */
   use: () => () => void
@@ -68,6 +68,24 @@ export async function makeToken(endpoint: Endpoint, signal: AbortSignal): Promis
   if (reply.statusCode === 200) return
   const message = `it answers ${reply.statusCode} to a prompt: ${text}`
   throw REFUSALS.includes(reply.statusCode) ? new EngineBusy(message) : new Error(message)
+}
+
+/** What a server that computes says within moments, even where it has much to do. */
+const METRICS_MS_MAX = 5_000
+
+/** A metric of vLLM: tokens that it has read or made since it started. */
+const TOKENS_LINE = /^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)/gm
+
+/** Tokens that a server says it has computed so far; undefined where it does not say. Asks nothing of its engine. */
+async function computedTokens({ url, agent, headers }: Endpoint): Promise<number | undefined> {
+  try {
+    const signal = AbortSignal.timeout(METRICS_MS_MAX)
+    const reply = await request(`${url}/metrics`, { headers, signal, dispatcher: agent })
+    const values = [...(await reply.body.text()).matchAll(TOKENS_LINE)].map(([, value]) => Number(value))
+    return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
+  } catch {
+    return undefined
+  }
 }
 
 /** What a server or a router answers that has too much to do for now. */
@@ -179,7 +197,7 @@ function askedOf(url: string, path: string): SpanStart {
 interface Progress {
   inFlight: number
   lastByteAt: number
-  /** When it last proved that its engine computes. */
+  /** When its engine was last seen to compute. */
   lastProofAt: number
 }
 
@@ -202,8 +220,7 @@ async function read(
   }
   body.on('data', (chunk: Uint8Array) => {
     if (refusal !== undefined) return
-    progress.lastByteAt = performance.now()
-    progress.lastProofAt = progress.lastByteAt
+    prove(progress)
     try {
       const wait = onChunk(chunk)
       if (wait === undefined) return
@@ -245,16 +262,38 @@ async function watch(
   }
 }
 
+/** A prompt queues behind all others, so one without an answer means nothing while others are computed. */
 async function probe(instance: Instance<Endpoint>, progress: Progress, stallMs: number): Promise<void> {
+  const begunAt = performance.now()
+  const before = computedTokens(instance.ready)
   const signal = AbortSignal.any([instance.ended, AbortSignal.timeout(stallMs)])
   try {
     await retryTransport(instance, signal, () => makeToken(instance.ready, signal))
-    progress.lastByteAt = performance.now()
-    progress.lastProofAt = progress.lastByteAt
+    prove(progress)
   } catch (error) {
-    if (error instanceof EngineBusy) return
+    if (error instanceof EngineBusy || instance.ended.aborted) return
+    // The bytes last, which may wait to be read since this process was busy.
+    if (
+      signal.aborted &&
+      ((await hasComputedSince(instance.ready, before)) || progress.lastProofAt > begunAt)
+    ) {
+      prove(progress)
+      return
+    }
     instance.replace(signal.aborted ? `it hung: no token for ${stallMs / 1000} s` : messageOf(error))
   }
+}
+
+/** Whether a server has computed tokens since. */
+async function hasComputedSince(endpoint: Endpoint, before: Promise<number | undefined>): Promise<boolean> {
+  const [now, then] = [await computedTokens(endpoint), await before]
+  return now !== undefined && then !== undefined && now > then
+}
+
+/** The engine computes. */
+function prove(progress: Progress): void {
+  progress.lastByteAt = performance.now()
+  progress.lastProofAt = progress.lastByteAt
 }
 
 /** @throws the first error: a later refused connection only means that the same request has ended the server. */
