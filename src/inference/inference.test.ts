@@ -282,6 +282,22 @@ describe('hostile requests', () => {
   })
 })
 
+describe('POST /v1/chat/completions with members of any name', () => {
+  it.each([
+    ['logit_bias', 1_025],
+    ['vllm_xargs', 101],
+    ['engine_xargs', 101],
+  ])('422 for %s of %i, and none of them is looked at', async (field, count) => {
+    const members = Object.fromEntries(Array.from({ length: count }, (_, index) => [index, null]))
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], [field]: members })
+    const response = await server.request('/v1/chat/completions', { method: 'POST', body })
+    expect(response.status).toBe(422)
+    const text = await response.text()
+    expect(text).toContain(`at most ${count - 1} members`)
+    expect(text).not.toContain('valid number')
+  })
+})
+
 describe('limits', () => {
   it('429 with numbers and Retry-After while a project has too many requests running', async () => {
     const project = `local/p-${randomUUID()}`

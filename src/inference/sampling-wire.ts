@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { listOf, recordOf } from '../bounded-wire.ts'
 import { AnyJson } from '../json-text-wire.ts'
 import { JsonText } from '../lossless-json.ts'
 import { asWritten } from './as-written-wire.ts'
-import { listOf } from './list-wire.ts'
 
 /** Wire: the documented bounds of a seed, which are rounded and lie just outside 64 bits. */
 const SEED_MAX = 9_223_372_036_854_776_000n
@@ -106,7 +106,14 @@ const StructuredOutputs = z
   .meta({ id: 'ChatStructuredOutputs' })
 
 const Xarg = z.union([z.string(), z.number()])
-const EngineArgs = z.record(z.string(), z.union([Xarg, z.array(Xarg)]))
+
+/** Arguments of processors that an operator adds to the engine, each of which reads some. */
+const XARGS_MAX = 100
+
+/** Of one argument, such as a list of token ids. */
+const XARG_ITEMS_MAX = 1_000
+
+const EngineArgs = recordOf(z.union([Xarg, listOf(Xarg, XARG_ITEMS_MAX)]), XARGS_MAX)
 
 /** Wire: a constructor object has no other keys. */
 const LogitsProcessor = z.union([
@@ -120,6 +127,9 @@ const LogitsProcessor = z.union([
 
 /** The engine's configured maximum. */
 const STOPS_MAX = 1_024
+
+/** As many as the engine takes on a GPU. */
+const LOGIT_BIASES_MAX = 1_024
 
 /** More than any vocabulary has. */
 const TOKEN_IDS_MAX = 1_000_000
@@ -164,7 +174,7 @@ export const samplingFields = {
   model: z.string().nullish(),
   frequency_penalty: z.number().nullish(),
   presence_penalty: z.number().nullish(),
-  logit_bias: z.record(z.string(), z.number()).nullish(),
+  logit_bias: recordOf(z.number(), LOGIT_BIASES_MAX).nullish(),
   n: z.int().nullish(),
   seed: Seed.nullish(),
   stop: z.union([z.string(), listOf(z.string(), STOPS_MAX)]).nullish(),

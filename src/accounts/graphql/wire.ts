@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
+
+/** An operation declares some. */
+const VARIABLES_MAX = 1_000
 
 export const GraphqlReq = z.object({
   query: z.string(),
-  variables: z.record(z.string(), z.unknown()).nullish(),
+  variables: recordOf(z.unknown(), VARIABLES_MAX).nullish(),
   operationName: z.string().nullish(),
 })
 export type GraphqlReq = z.output<typeof GraphqlReq>

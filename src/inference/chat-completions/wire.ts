@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { listOf } from '../../bounded-wire.ts'
 import { asWritten } from '../as-written-wire.ts'
-import { listOf } from '../list-wire.ts'
 import { Schema, samplingFields } from '../sampling-wire.ts'
 
 /** Far above what fits the window of any model. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { listOf } from '../../bounded-wire.ts'
 import { asWritten } from '../as-written-wire.ts'
 import { MESSAGES_MAX } from '../chat-completions/wire.ts'
-import { listOf } from '../list-wire.ts'
 import { TokenIds } from '../prompt-wire.ts'
 
 /** A text, or a conversation as the model's template writes it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
@@ -17,7 +18,10 @@ const CostInput = z
   })
   .meta({ id: 'CostInput' })
 
-export const CostCreateReq = z.object({ project_id: z.string(), costs: z.record(z.string(), CostInput) })
+/** Lists of the prices of all providers have some thousand models. */
+const COSTS_MAX = 10_000
+
+export const CostCreateReq = z.object({ project_id: z.string(), costs: recordOf(CostInput, COSTS_MAX) })
 export type CostCreateReq = z.output<typeof CostCreateReq>
 
 /** Pairs of cost id and model, in the order of the request. */

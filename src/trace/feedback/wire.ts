@@ -1,10 +1,14 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { AnyJson, JsonObject } from '../../json-text-wire.ts'
 import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const NullishString = z.string().nullish()
-const Texts = z.record(z.string(), z.string()).nullish()
-const Numbers = z.record(z.string(), z.number()).nullish()
+
+/** Tags or ratings of one scorer, which has some. */
+const SCORES_MAX = 1_000
+const Texts = recordOf(z.string(), SCORES_MAX).nullish()
+const Numbers = recordOf(z.number(), SCORES_MAX).nullish()
 
 /** Wire: newer clients send these with every feedback, mostly empty. */
 const scorerFields = {

@@ -1,10 +1,14 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { JsonNumber } from '../../lossless-json.ts'
 import { AgentDashboard } from './agent-dashboard.ts'
 import { AnyObject, Float, Integer, model, optional } from './stored-model.ts'
 import { StoredCallsFilter, StoredQuery, StoredSortBy } from './stored-query.ts'
 
 /** Fields and bases of every object of a builtin class. */
+/** Columns, names or headers of one object: more than a page shows. */
+const MEMBERS_MAX = 10_000
+
 const named = { name: optional(z.string()), description: optional(z.string()) }
 const isObject = { bases: ['BaseObject'] } as const
 
@@ -78,7 +82,7 @@ const Provider = model(
     ...named,
     base_url: ProviderUrl,
     api_key_name: z.string(),
-    extra_headers: z.record(z.string(), z.string()).default({}),
+    extra_headers: recordOf(z.string(), MEMBERS_MAX).default({}),
     return_type: z.literal('openai').default('openai'),
   },
   isObject,
@@ -132,7 +136,7 @@ const ComparisonView = model(
     definition: model('ComparisonViewDefinition', {
       evaluation_call_ids: z.array(z.string()),
       selected_metrics: OptionalStrings,
-      column_visibility: optional(z.record(z.string(), z.boolean())),
+      column_visibility: optional(recordOf(z.boolean(), MEMBERS_MAX)),
     }),
   },
   isObject,
@@ -159,7 +163,7 @@ const ObjectConfig = model('ObjectConfig', {
       }),
     ),
   ),
-  display_name_map: optional(z.record(z.string(), z.string())),
+  display_name_map: optional(recordOf(z.string(), MEMBERS_MAX)),
   deselected: OptionalStrings,
 })
 
@@ -190,7 +194,7 @@ const SavedView = model(
     definition: model('SavedViewDefinition', {
       filter: optional(StoredCallsFilter),
       query: optional(StoredQuery),
-      cols: optional(z.record(z.string(), z.boolean())),
+      cols: optional(recordOf(z.boolean(), MEMBERS_MAX)),
       columns: optional(
         z.array(
           model('Column', { path: optional(z.array(z.union([z.string(), Integer]))), label: OptionalString }),

@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { countJsonValues } from '../../count-json-values.ts'
 import { tooLarge } from '../../errors.ts'
 import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
+import { JSON_VALUES_MAX } from '../../json-limits.ts'
+import { FIRST_ISSUE } from '../../lax-parse.ts'
 import { createLineCutter } from '../../line-cutter.ts'
 import { TrainingLine } from './wire.ts'
 
@@ -9,7 +12,7 @@ const LINE_BYTES_MAX = 16 * 1024 * 1024
 
 /** JSON Lines, checked while they stream. */
 export interface CheckedLines {
-  /** The unchanged bytes. @throws 422 that names the first invalid line, 413 for a line over its limit. */
+  /** The unchanged bytes. @throws 422 that names the first invalid line, 413 for a line over a limit. */
   bytes(): AsyncGenerator<Uint8Array>
   /** Lines that were not blank. */
   count(): number
@@ -24,6 +27,8 @@ export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
 
   function check(bytes: Uint8Array): void {
     line++
+    if (countJsonValues(bytes, JSON_VALUES_MAX) > JSON_VALUES_MAX)
+      throw tooLarge(`Line ${line} has more than ${JSON_VALUES_MAX} values`)
     let value: unknown
     try {
       const text = utf8.decode(bytes).trim()
@@ -35,7 +40,7 @@ export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
       if (error instanceof TypeError) throw jsonInvalid(new SyntaxError('The line is not UTF-8'), line)
       throw error instanceof SyntaxError ? jsonInvalid(error, line) : error
     }
-    const checked = TrainingLine.safeParse(value)
+    const checked = TrainingLine.safeParse(value, FIRST_ISSUE)
     if (checked.success) return
     const inBody = checked.error.issues.map((issue) => ({ ...issue, path: [line, ...issue.path] }))
     throw validationFailure('body', new z.ZodError(inBody), { [line]: value })

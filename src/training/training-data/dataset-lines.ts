@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { placeOf, requireRight } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { FIRST_ISSUE } from '../../lax-parse.ts'
 import { memberText } from '../../lossless-json.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { refOf } from '../../trace/ref-uri.ts'
@@ -43,7 +44,7 @@ export async function datasetLines(
       let line = 0
       for await (const { val } of await tables.queryStream(query, context)) {
         line++
-        if (!TrainingLine.safeParse(val.value()).success)
+        if (!TrainingLine.safeParse(val.value(), FIRST_ISSUE).success)
           throw invalidRequest(`Row ${line} of the dataset has no list of messages`, 'training_data_url')
         yield Buffer.from(`${trainedPart(val.text)}\n`)
       }

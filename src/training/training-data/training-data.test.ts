@@ -67,6 +67,23 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
     const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
     expect(detail[0]?.loc.slice(0, 2)).toEqual(['body', String(line)])
   })
+
+  it('422 for many messages after the first wrong one, of which each costs time', async () => {
+    const messages = [{ role: 'user', content: 'q' }, ...Array.from({ length: 1_000 }, () => ({}))]
+    const response = await upload(JSON.stringify({ messages }))
+    expect(response.status).toBe(422)
+    const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
+    const ofMessages = detail.filter(({ loc }) => loc.includes('messages'))
+    expect(ofMessages.map(({ loc }) => loc.slice(-2))).toEqual([['1', 'role']])
+  })
+
+  it('422 for more messages than a conversation has, 413 for more values than a line may have', async () => {
+    const messages = Array.from({ length: 10_001 }, () => ({ role: 'user', content: 'q' }))
+    expect((await upload(JSON.stringify({ messages }))).status).toBe(422)
+    const response = await upload(`${LINE}\n{"messages":[${'{},'.repeat(300_000)}{}]}`)
+    expect(response.status).toBe(413)
+    expect(await response.text()).toContain('Line 2 has more than 500000 values')
+  })
 })
 
 describe('POST /v1/preview/sft-training-jobs with an artifact', () => {

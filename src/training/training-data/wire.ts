@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { listOf } from '../../bounded-wire.ts'
 
 export const UploadRes = z
   .object({
@@ -20,12 +21,17 @@ const TrainingMessage = z
   })
   .meta({ id: 'TrainingMessage' })
 
+/** Far above what a model is trained on at once. */
+const MESSAGES_MAX = 10_000
+
 /** One conversation a line. Clients may also send trajectories, whose choices count as assistant messages. */
 export const TrainingLine = z
   .union([
-    z.looseObject({ messages: z.array(TrainingMessage).min(1) }).meta({ id: 'TrainingConversation' }),
     z
-      .looseObject({ messages_and_choices: z.array(z.looseObject({})).min(1) })
+      .looseObject({ messages: listOf(TrainingMessage, MESSAGES_MAX, 1) })
+      .meta({ id: 'TrainingConversation' }),
+    z
+      .looseObject({ messages_and_choices: listOf(z.looseObject({}), MESSAGES_MAX, 1) })
       .meta({ id: 'TrainingTrajectory' }),
   ])
   .meta({ id: 'TrainingLine' })

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { asJson, validationFailure } from '../../http/validation-error.ts'
+import { FIRST_ISSUE } from '../../lax-parse.ts'
 import { utf8Text } from '../../utf8-text.ts'
 import { withoutTokens } from './checked-tokens.ts'
+import { type MetricSums, sumsOf } from './group-metrics.ts'
 import { storedGroup } from './stored-group.ts'
 import { TrajectoryGroup } from './wire.ts'
 
@@ -12,24 +14,26 @@ export interface CheckedGroup {
   stored: Uint8Array | undefined
   trajectories: number
   exceptions: number
+  sums: MetricSums
 }
 
 /** @param index its place in the body, for errors @throws ValidationFailure */
 export function checkedGroup(bytes: Uint8Array, index: number): CheckedGroup {
   const text = utf8Text(bytes)
   const value = asJson(() => JSON.parse(text) as unknown)
-  const { trajectories, exceptions } = checked(value, index)
+  const group = checked(value, index)
   const stored = storedGroup(text, value)
   return {
     stored: stored === text && isUtf8(bytes) ? undefined : Buffer.from(stored),
-    trajectories: trajectories.length,
-    exceptions: exceptions?.length ?? 0,
+    trajectories: group.trajectories.length,
+    exceptions: group.exceptions?.length ?? 0,
+    sums: sumsOf(group),
   }
 }
 
 function checked(value: unknown, index: number): TrajectoryGroup {
   // The text is stored unchanged, so values that would have to be converted are refused.
-  const result = TrajectoryGroup.safeParse(withoutTokens(value))
+  const result = TrajectoryGroup.safeParse(withoutTokens(value), FIRST_ISSUE)
   if (result.success) return result.data
   const inBody = result.error.issues.map((issue) => ({
     ...issue,

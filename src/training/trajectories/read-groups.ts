@@ -3,15 +3,22 @@ import { tooLarge } from '../../errors.ts'
 import { asJson, validationFailure } from '../../http/validation-error.ts'
 import { parseLax } from '../../lax-parse.ts'
 import { checkGroup } from './check-group.ts'
+import type { MetricSums } from './group-metrics.ts'
 import { createGroupSplitter } from './split-groups.ts'
 
 /** About ten million tokens with their logprobs. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024
 
+/** A group as it is stored, and what its metrics add up to. */
+export interface ReadGroup {
+  bytes: Uint8Array
+  sums: MetricSums
+}
+
 /** A body with trajectory groups, read as it arrives. */
 export interface GroupsBody<Head> {
   /** Its groups, checked, until the end of the body. @throws 422, 413 or 503; then nothing may be kept. */
-  groups(): AsyncGenerator<Uint8Array>
+  groups(): AsyncGenerator<ReadGroup>
   /** The body's other members, once `groups` has ended. */
   head(): Head
   /** Counts of the groups read so far. */
@@ -35,10 +42,10 @@ export function readGroups<Head extends z.ZodObject>(
         if (bytes > BODY_BYTES_MAX)
           throw tooLarge(`Trajectory groups may have ${BODY_BYTES_MAX} bytes at most`)
         for (const group of asJson(() => splitter.push(chunk))) {
-          const { stored, trajectories, exceptions } = await checkGroup(group, counts.groups++, user)
+          const { stored, trajectories, exceptions, sums } = await checkGroup(group, counts.groups++, user)
           counts.trajectories += trajectories
           counts.exceptions += exceptions
-          yield stored ?? group
+          yield { bytes: stored ?? group, sums }
         }
       }
       head = checkHead(splitter.head(), headSchema)
@@ -52,9 +59,9 @@ export function readGroups<Head extends z.ZodObject>(
 }
 
 /** Groups as a blob has them: one a line. */
-export async function* asLines(groups: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | string> {
-  for await (const group of groups) {
-    yield group
+export async function* asLines(groups: AsyncIterable<ReadGroup>): AsyncGenerator<Uint8Array | string> {
+  for await (const { bytes } of groups) {
+    yield bytes
     yield '\n'
   }
 }

@@ -10,12 +10,11 @@ import { nowIso } from '../../time.ts'
 import { utf8Text } from '../../utf8-text.ts'
 import type { Checkpoints } from '../checkpoints/service.ts'
 import type { ModelRegistry } from '../model-registry/service.ts'
-import { linesOf } from './blob-lines.ts'
 import { checkGroup } from './check-group.ts'
-import { createGroupMetrics } from './group-metrics.ts'
-import { asLines, readGroups } from './read-groups.ts'
+import { createGroupMetrics, type GroupMetrics } from './group-metrics.ts'
+import { asLines, type ReadGroup, readGroups } from './read-groups.ts'
 import type { TrajectoryCalls } from './trajectory-calls.ts'
-import { LogHead, type LogRes, type TrajectoryGroup } from './wire.ts'
+import { LogHead, type LogRes } from './wire.ts'
 
 /** Prefix of logged trajectories, until they are calls. */
 const PREFIX = 'logged-trajectories/'
@@ -60,7 +59,8 @@ export function createTrajectories({
     try {
       const groups =
         redactor === undefined ? body.groups() : redactedGroups(body.groups(), redactor, caller.user)
-      await blobs.put(key, Readable.from(asLines(groups)))
+      const metrics = createGroupMetrics()
+      await blobs.put(key, Readable.from(asLines(counted(groups, metrics))))
       const { split } = body.head()
       const source = {
         id,
@@ -70,8 +70,12 @@ export function createTrajectories({
         at: nowIso(),
       }
       const num_calls = await trajectoryCalls.writeGroups({ key, source }, caller.user)
-      const metrics = await metricsOf(blobs, key, split)
-      return { step: (await checkpoints.addMetrics(model.id, metrics)) ?? null, metrics, num_calls }
+      const ofSplit = metrics.result(split)
+      return {
+        step: (await checkpoints.addMetrics(model.id, ofSplit)) ?? null,
+        metrics: ofSplit,
+        num_calls,
+      }
     } finally {
       await blobs.delete(key)
     }
@@ -82,13 +86,13 @@ export function createTrajectories({
 
 /** @throws 400 for a group of which the rules leave none, 413 and 503 */
 async function* redactedGroups(
-  groups: AsyncIterable<Uint8Array>,
+  groups: AsyncIterable<ReadGroup>,
   redactor: Redactor,
   user: string,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<ReadGroup> {
   let index = 0
   for await (const group of groups) {
-    const text = utf8Text(group)
+    const text = utf8Text(group.bytes)
     const [redacted = text] = await redactor.redact([{ form: 'json', text }])
     if (redacted === text) yield group
     else yield await checkedAgain(Buffer.from(redacted), index, user)
@@ -96,19 +100,20 @@ async function* redactedGroups(
   }
 }
 
-async function checkedAgain(redacted: Uint8Array, index: number, user: string): Promise<Uint8Array> {
+async function checkedAgain(redacted: Uint8Array, index: number, user: string): Promise<ReadGroup> {
   try {
-    await checkGroup(redacted, index, user)
-    return redacted
+    const { sums } = await checkGroup(redacted, index, user)
+    return { bytes: redacted, sums }
   } catch (error) {
     if (!(error instanceof ValidationFailure)) throw error
     throw invalidRequest('The redaction rules of the project take away what a trajectory group needs')
   }
 }
 
-async function metricsOf(blobs: Blobs, key: string, split: string): Promise<Record<string, number>> {
-  const metrics = createGroupMetrics()
-  // Each line was checked on arrival.
-  for await (const line of linesOf(blobs, key)) metrics.add(JSON.parse(line.toString()) as TrajectoryGroup)
-  return metrics.result(split)
+/** The groups, of which each is counted. */
+async function* counted(groups: AsyncIterable<ReadGroup>, metrics: GroupMetrics): AsyncGenerator<ReadGroup> {
+  for await (const group of groups) {
+    metrics.add(group.sums)
+    yield group
+  }
 }

@@ -230,6 +230,16 @@ describe('POST /v1/preview/models/{model_id}/log', () => {
     expect(await callsOf('proj', 'model_id', model.id)).toEqual([])
   })
 
+  it('422 for many messages after the first wrong one, of which each costs time', async () => {
+    const model = await newModel()
+    const messages_and_choices = Array.from({ length: 1_000 }, () => ({}))
+    const trajectory_groups = [{ trajectories: [{ messages_and_choices, reward: 1 }] }]
+    const response = await log(model.id, { split: 'val', trajectory_groups })
+    expect(response.status).toBe(422)
+    const { detail } = (await response.json()) as { detail: { loc: string[] }[] }
+    expect(new Set(detail.map(({ loc }) => loc[6]))).toEqual(new Set(['0']))
+  })
+
   it.each([
     ['no split', { trajectory_groups: [] }, 422],
     ['a split that is no name', { split: 'a/b', trajectory_groups: [] }, 422],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { DateTimeText } from '../../trace/date-time-wire.ts'
 import { Exchanges } from './exchanges-wire.ts'
 
@@ -25,7 +26,10 @@ const History = z
   .looseObject({ messages_and_choices: MessagesAndChoices, tools: Tools })
   .meta({ id: 'TrajectoryHistory' })
 
-const Metrics = z.record(z.string(), z.union([z.number(), z.boolean()])).nullish()
+/** Of one trajectory or group: a point in as many charts. */
+const METRICS_MAX = 10_000
+
+const Metrics = recordOf(z.union([z.number(), z.boolean()]), METRICS_MAX).nullish()
 
 /** As the trainer has it: means and deviations of rewards stay far below what a float can hold, 1.8e308. */
 const REWARD_MAX = 1e100
@@ -40,7 +44,7 @@ const Trajectory = z
     initial_policy_version: z.int().nullish(),
     final_policy_version: z.int().nullish(),
     metrics: Metrics,
-    metadata: z.record(z.string(), z.unknown()).nullish(),
+    metadata: z.looseObject({}).nullish(),
     logs: z.array(z.unknown()).nullish(),
     start_time: DateTimeText.nullish(),
   })
