@@ -58,7 +58,7 @@ export interface GatewayListener {
 
 /** The gateway in front of the inference engines: admission, choice of weights, and usage. */
 export interface Gateway {
-  /** Answers in progress, and their limit. */
+  /** Slots in use, and their limit. */
   load(): Load & { engines: Map<string, EngineLoad> }
   /** How fast a model has answered recently, by {@link nameOf}; undefined when it has not. */
   speedsOf(model: string): Speeds | undefined

@@ -49,20 +49,31 @@ describe('createTurns', () => {
     await expect(turns.take(one('a'), AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
   })
 
-  it('waits until there is room for one that needs many places, and none overtakes it', async () => {
-    const turns = createTurns(3)
-    const [first, second] = [await turns.take(one('a'), never), await turns.take(one('a'), never)]
+  it('waits until there is room for one that needs some places, and none overtakes it', async () => {
+    const turns = createTurns(8)
+    const held = await Promise.all(Array.from({ length: 8 }, () => turns.take(one('a'), never)))
     const order: string[] = []
-    const many = turns.take({ group: 'many', places: 3 }, never).then((leave) => {
+    const many = turns.take({ group: 'many', places: 2 }, never).then((leave) => {
       order.push('many')
       leave()
     })
     const small = turns.take(one('b'), never).then(() => order.push('small'))
-    first()
+    held[0]?.()
     await settled()
     expect(order).toEqual([])
-    second()
+    held[1]?.()
     await Promise.all([many, small])
     expect(order).toEqual(['many', 'small'])
+  })
+
+  it('gives one that needs all places a quarter of them, so that one long answer does not make all others wait', async () => {
+    const turns = createTurns(8)
+    await turns.take(one('long'), never)
+    const leave = await turns.take({ group: 'many', places: 8 }, never)
+    expect(turns.load()).toEqual({ answers: 3, answers_max: 8, waiting: 0 })
+    await turns.take(one('a'), never)
+    leave()
+    expect(turns.load().answers).toBe(2)
+    expect(await createTurns(2).take({ group: 'many', places: 2 }, never)).toBeTypeOf('function')
   })
 })

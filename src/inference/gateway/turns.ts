@@ -10,11 +10,11 @@ export interface Turns {
 export interface Wanted {
   /** The owner of the slots. */
   group: string
-  /** Up to the total. */
+  /** Any number, of which it gets a share at most: {@link SHARE_MAX}. */
   places: number
 }
 
-/** How busy an engine is: answers in progress, their limit, and waiting requests. */
+/** How busy an engine is: slots in use, their limit, and waiting requests. */
 export interface EngineLoad {
   answers: number
   answers_max: number
@@ -25,6 +25,12 @@ interface Waiting {
   places: number
   start: () => void
 }
+
+/**
+ * Of all slots, what one request waits for and holds. While it waits no other begins, until the quickest of the answers in progress have
+ * left so many slots; for all of them it would be until the longest has ended. The engine queues what it has beyond that.
+ */
+const SHARE_MAX = 1 / 4
 
 /**
  * At most `total` slots at once. When some become free, the waiting groups are served in rotation, each in its own
@@ -60,8 +66,9 @@ export function createTurns(total: number): Turns {
       waiting: lines.weight(),
     }),
 
-    async take({ group, places }, signal) {
+    async take({ group, places: wanted }, signal) {
       signal.throwIfAborted()
+      const places = Math.min(wanted, Math.ceil(total * SHARE_MAX))
       if (lines.weight() === 0 && places <= free) return held(places)
       return new Promise((resolve, reject) => {
         const waiting: Waiting = {
