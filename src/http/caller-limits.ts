@@ -22,7 +22,7 @@ export interface RequestLimits {
   stores(entity: string, bytes: number): void
   /** Of its queries, as far as the entities that it is about are known. */
   queries(): QueryLimits | undefined
-  /** Adds a header to the reply, also where that is a refusal. */
+  /** Adds a header to the reply, also where that is a refusal. Its value is ASCII: headerText of src/header-text.ts. */
   setHeader(name: string, value: string): void
   /** What the reply says about the limits. */
   headers(): Record<string, string>

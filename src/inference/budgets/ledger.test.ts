@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { NO_CALLER_LIMITS } from '../../http/caller-limits.ts'
 import { SILENT } from '../../test-log.ts'
 import type { UsageRow } from '../usage/usage-row.ts'
 import { type Account, createAccount } from './account.ts'
@@ -51,4 +52,27 @@ it('usage whose price could not be read counts once it can be, and asks the data
   await expect(ledger.admit(SPENDER, {})).rejects.toThrow('The budget of team is spent')
   await expect(ledger.admit(SPENDER, {})).rejects.toThrow('The budget of team is spent')
   expect(stored.loads).toBe(2)
+})
+
+it('the warning of a project with any name is a header that can be sent', () => {
+  const now = () => new Date('2030-05-01T00:00:00Z')
+  const budget = {
+    ...{ id: 'budget', entity: 'team', project: 'проект 1%', key_id: null, unit: 'tokens' as const, amount: 10 },
+    ...{ warn_at: 0.8, created_at: '', created_by: '' },
+  }
+  const account = createAccount(budget, now)
+  account.setBase(monthAt(now()), 9)
+  const ledger = createLedger({
+    accountBook: { of: () => [account], countedFor: () => [], load: async () => {} },
+    usage: { chargeOf: async () => 0 },
+    audit: { record: async () => {} },
+    log: SILENT,
+    now,
+  })
+  const headers = new Headers()
+  const limits = NO_CALLER_LIMITS.open(undefined as never)
+  ledger.show(SPENDER, { limits: { ...limits, setHeader: (name, value) => headers.set(name, value) } })
+  const warning = headers.get('x-heddle-budget-warning') ?? ''
+  expect(warning).toMatch(/^The budget of team\/(%\w\w)+ 1%25 is nearly spent/)
+  expect(decodeURIComponent(warning)).toContain('team/проект 1% is nearly spent')
 })

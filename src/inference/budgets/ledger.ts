@@ -1,5 +1,6 @@
 import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import { messageOf, spent } from '../../errors.ts'
+import { headerText } from '../../header-text.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Log } from '../../log.ts'
 import type { Spender } from '../gateway/spending.ts'
@@ -77,7 +78,7 @@ export function createLedger({ accountBook, usage, audit, log, now }: LedgerDeps
     if (tightest === undefined) return
     const { budget, remaining, message } = tightest
     limits?.setHeader('x-heddle-budget-remaining', `${shown(remaining)} ${budget.unit}`)
-    if (message !== null) limits?.setHeader('x-heddle-budget-warning', message)
+    if (message !== null) limits?.setHeader('x-heddle-budget-warning', headerText(message))
   }
 
   function add(row: UsageRow): void {
