@@ -5,7 +5,7 @@ import { toPage } from '../../page-wire.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { sendFile } from '../../tracking/send-file.ts'
 import { type ManifestEntry, parseManifest } from '../checkpoint-files/checkpoint-files.ts'
-import { findBest } from './best-step-wire.ts'
+import { createBestSteps } from './best-steps.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import * as queries from './queries.ts'
 import { type ModelOfCheckpoints, mergedOf, metricsOf, type StoredCheckpoint, stored } from './rows.ts'
@@ -45,14 +45,14 @@ export interface CheckpointReader {
 }
 
 export function createCheckpointReader({ control, contents, artifacts }: CheckpointsDeps): CheckpointReader {
+  const bestSteps = createBestSteps(control)
+
   async function findRow(model: ModelOfCheckpoints, text: string) {
     const selector = parseSelector(text)
     if (selector === 'latest') return queries.findNewest(control, model.id)
     if (selector === 'best') {
-      const rows = await queries.listMetrics(control, model.id)
-      const steps = rows.map((row) => ({ step: row.step, metrics: metricsOf(row) }))
-      const best = findBest(model, steps)
-      return best && queries.findStep(control, { model_id: model.id, step: best.step.step })
+      const step = await bestSteps(model)
+      return step === undefined ? undefined : queries.findStep(control, { model_id: model.id, step })
     }
     if (typeof selector === 'number') return queries.findStep(control, { model_id: model.id, step: selector })
     const { entity, project, name } = model
