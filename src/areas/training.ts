@@ -106,7 +106,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     registry,
     owners: { model: registry.placeOf, 'training job': jobs.placeOf, 'training data': trainingData.placeOf },
     removals: [createTrainingRemoval({ ...shared, jobs, models, trainingData })],
-    storedBy: trainingData.storedBy,
+    storedBy: async (entity) => (await trainingData.storedBy(entity)) + (await checkpoints.storedBy(entity)),
     blobOwners: [jobsOwner(control), LOGGED_TRAJECTORIES_OWNER],
     routes: [
       ...modelsRoutes(models),

@@ -157,6 +157,33 @@ describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge, GET
   })
 })
 
+describe('the storage of an entity', () => {
+  it('counts all files of its checkpoints, and of their merged models, beside those of artifacts', async () => {
+    const { control, workspace } = server.stores
+    const contents = createContents(server.stores)
+    const artifacts = createArtifacts({
+      control,
+      contents,
+      projects: createProjects(server.stores),
+      signedUrls: createSignedUrls(server.stores),
+    })
+    const files = createCheckpointFiles({ contents, workspace })
+    const checkpoints = createCheckpoints({ control, contents, artifacts, files })
+    const model = await trained(1)
+    const before = await checkpoints.storedBy('local')
+    await json(await send('POST', at(model.id, '/latest/merge')))
+    expect(await checkpoints.storedBy('local')).toBe(before + 'B=0+1'.length)
+    await json(await send('DELETE', at(model.id), { steps: [1] }))
+    const { files: own } = await read(model.id, '0')
+    const others = own.filter((file) => !file.name.startsWith('adapter_'))
+    const left = await checkpoints.storedBy('local')
+    expect(left).toBeLessThanOrEqual(before)
+    await json(await send('DELETE', `/v1/preview/models/${model.id}`))
+    expect(await checkpoints.storedBy('local')).toBe(left - others.reduce((sum, { size }) => sum + size, 0))
+    expect(await checkpoints.storedBy('nobody')).toBe(0)
+  })
+})
+
 describe('the start after a deletion that was cut off', () => {
   it('removes the artifacts of checkpoints that are deleted already', async () => {
     const model = await trained(1)
@@ -191,18 +218,40 @@ describe('the start after a deletion that was cut off', () => {
 })
 
 describe('chat on :best', () => {
+  const logReward = (id: string, reward: number) =>
+    send('POST', `/v1/preview/models/${id}/log`, {
+      split: 'val',
+      trajectory_groups: [{ trajectories: [{ messages_and_choices: [], reward }] }],
+    })
+
   it('follows the metric of the model', async () => {
-    const model = await trained(1)
+    const model = await newModel()
     const name = `local/proj/${model.name}:best`
-    const log = (reward: number) =>
-      send('POST', `/v1/preview/models/${model.id}/log`, {
-        split: 'val',
-        trajectory_groups: [{ trajectories: [{ messages_and_choices: [], reward }] }],
-      })
+    const log = (reward: number) => logReward(model.id, reward)
     expect(await weightsOf(name)).toBe(404)
     await json(await log(0.9))
     await end(await startJob(model.id, [group()]))
     await json(await log(0.5))
+    expect(await weightsOf(name)).toBe('B=0')
+    await json(await log(1))
+    expect(await weightsOf(name)).toBe('B=0+1')
+    await json(await send('DELETE', at(model.id), { steps: [1] }))
+    expect(await weightsOf(name)).toBe('B=0')
+  })
+
+  it('reads the metrics of all steps once, until the newest one changes', async () => {
+    const model = await trained(2)
+    const name = `local/proj/${model.name}:best`
+    await json(await logReward(model.id, 0.5))
+    expect(await weightsOf(name)).toBe('B=0+1+1')
+    await server.stores.control
+      .updateTable('checkpoints')
+      .set({ metrics: JSON.stringify({ 'val/reward': 9 }) })
+      .where('model_id', '=', model.id)
+      .where('step', '=', 1)
+      .execute()
+    expect(await weightsOf(name)).toBe('B=0+1+1')
+    await end(await startJob(model.id, [group()]))
     expect(await weightsOf(name)).toBe('B=0+1')
   })
 })

@@ -17,7 +17,7 @@ export interface MergingDeps {
 
 /** Full models, made of a base model and a checkpoint, for servers without adapters. */
 export interface Merging {
-  /** Merges a checkpoint unless it was merged before. @throws 404, 503 while the engine is busy. */
+  /** Merges a checkpoint unless it was merged before. @throws 404, 402 where the entity has no room, 503 while the engine is busy. */
   merge(
     model: ModelOfCheckpoints & { base_model: string },
     text: string,
@@ -51,6 +51,8 @@ export function createMerging({ baseModels, checkpoints, files }: MergingDeps): 
     baseModels.assertAvailable()
     const { checkpoint, merged } = await checkpoints.withMerged(model, text)
     if (merged === null) {
+      // A whole model is larger than anything else that a request stores, and its bytes are known when it is there.
+      context.limits?.stores(model.entity, 0)
       const work = merging.get(checkpoint.id) ?? run(model.base_model, checkpoint)
       merging.set(checkpoint.id, work)
       const done = (): boolean => merging.delete(checkpoint.id)

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { CheckpointsTable } from '../../stores/control-db/tables.ts'
 
@@ -174,6 +174,32 @@ export async function setMerged(control: ControlDb, id: string, merged: string):
     .returning('id')
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Bytes of the files of an entity's live checkpoints, beyond those that are files of their artifacts too. */
+export async function sumOfEntity(control: ControlDb, entity: string, ownerPrefix: string): Promise<number> {
+  const row = await control
+    .selectFrom('models')
+    .innerJoin('checkpoints', 'checkpoints.model_id', 'models.id')
+    .innerJoin('content_owners as owner', (join) =>
+      join.on('owner.owner', '=', sql<string>`${ownerPrefix} || checkpoints.id`),
+    )
+    .innerJoin('contents', 'contents.digest', 'owner.digest')
+    .select((eb) => eb.fn.sum<number | null>('contents.size').as('bytes'))
+    .where('models.entity', '=', entity)
+    .where('checkpoints.deleted_at', 'is', null)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('artifact_files')
+            .select('artifact_files.name')
+            .whereRef('artifact_files.artifact_id', '=', 'checkpoints.artifact_id')
+            .whereRef('artifact_files.digest', '=', 'owner.digest'),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+  return row?.bytes ?? 0
 }
 
 /** Marks the live checkpoints of deleted models as deleted, which a crash during a deletion leaves behind. */

@@ -32,6 +32,8 @@ export interface Checkpoints extends CheckpointReader, CheckpointWriter {
   withMerged(model: ModelOfCheckpoints, text: string): Promise<MaybeMerged>
   /** Stores the files of a folder as the merged model of a checkpoint. */
   addMerged(id: string, made: { folder: string; logprob_gap_max: number }): Promise<void>
+  /** Bytes of the checkpoints and merged models of an entity, beyond those of their artifacts. */
+  storedBy(entity: string): Promise<number>
   /** Deletes steps. Wire: a retried DELETE finds its steps gone and still succeeds. */
   delete(req: CheckpointsDeleteReq & { model_id: string }): Promise<CheckpointsDeleteRes>
   /** Deletes all checkpoints of a model. */
@@ -111,6 +113,7 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
     tag,
     withMerged,
     addMerged,
+    storedBy: (entity) => queries.sumOfEntity(control, entity, OWNER_PREFIX),
     delete: remove,
     deleteAll: async (modelId) => (await deleteSteps(modelId, 'all')).size,
     sweep,
