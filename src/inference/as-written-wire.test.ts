@@ -35,6 +35,7 @@ describe('POST /v1/chat/completions', () => {
 
   it('200: and schemas of constraints, and calls and tools inside messages', async () => {
     expect(await engineGot(`"structured_outputs": {"json": ${VALUE}}`)).toContain(`{"json":${VALUE}}`)
+    expect(await engineGot(`"guided_json": ${VALUE}`)).toContain(`"structured_outputs":{"json":${VALUE}}`)
     const messages = `"messages": [{"role": "assistant", "tool_calls": [${CALL}]}, {"role": "developer", "content": "hi", "tools": [${VALUE}]}]`
     const got = await engineGot(messages)
     expect(got).toContain(`"tool_calls":[${CALL}]`)

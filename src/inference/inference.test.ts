@@ -85,6 +85,24 @@ describe('POST /v1/completions', () => {
     expect(Object.keys(asked).sort()).toEqual(['model', 'prompt', 'seed'])
   })
 
+  it.each([
+    ['choice', ['yes', 'no']],
+    ['regex', 'a|b'],
+    ['grammar', 'root ::= "a"'],
+  ])('200: guided_%s is the constraint that the engine knows', async (kind, constraint) => {
+    const fields = { prompt: 'x', [`guided_${kind}`]: constraint, guided_json: null }
+    const reply = await json<{ choices: [{ text: string }] }>(await post('/v1/completions', fields))
+    const { model: _, ...asked } = JSON.parse(reply.choices[0].text) as Record<string, unknown>
+    expect(asked).toEqual({ prompt: 'x', structured_outputs: { [kind]: constraint } })
+    const both = await post('/v1/completions', { ...fields, structured_outputs: { regex: 'a' } })
+    expect(both.status).toBe(400)
+  })
+
+  it('400 for guided constraints that the engine would compile for too long', async () => {
+    const refused = await post('/v1/completions', { prompt: 'x', guided_regex: '([a-z]{1,99}){1,99}' })
+    expect(refused.status).toBe(400)
+  })
+
   it('422 for an invalid prompt, 404 for an unknown model, 400 for too many answers at once', async () => {
     for (const prompt of [{ a: 1 }, [-1], ['a', 1], [[1], ['a']], Array(3000).fill('a')]) {
       expect((await post('/v1/completions', { prompt })).status, JSON.stringify(prompt).slice(0, 40)).toBe(

@@ -105,6 +105,16 @@ const StructuredOutputs = z
   })
   .meta({ id: 'ChatStructuredOutputs' })
 
+const { json, regex, choice, grammar } = StructuredOutputs.shape
+
+/** Wire: the older names of constraints, which clients still send. */
+const guidedFields = {
+  guided_json: json,
+  guided_regex: regex,
+  guided_choice: choice,
+  guided_grammar: grammar,
+}
+
 const Xarg = z.union([z.string(), z.number()])
 
 /** Arguments of processors that an operator adds to the engine, each of which reads some. */
@@ -206,6 +216,7 @@ export const samplingFields = {
   add_special_tokens: z.boolean().nullish(),
   response_format: ResponseFormat.nullish(),
   structured_outputs: StructuredOutputs.nullish(),
+  ...guidedFields,
   priority: z.int().nullish(),
   request_id: z.string().max(REQUEST_ID_CHARS_MAX).nullish(),
   logits_processors: listOf(LogitsProcessor, STOPS_MAX).nullish(),

@@ -22,7 +22,9 @@ export type KeyLimits = z.output<typeof KeyLimits>
 
 /** Of an entity, with all of its keys and projects. */
 export const EntityLimits = KeyLimits.extend({
-  storage_bytes: amount('Payloads of calls, objects, tables, files, artifacts, checkpoints, merged models and uploaded training data'),
+  storage_bytes: amount(
+    'Payloads of calls, objects, tables, files, artifacts, checkpoints, merged models and uploaded training data',
+  ),
 })
 export type EntityLimits = z.output<typeof EntityLimits>
 

@@ -57,7 +57,14 @@ it('usage whose price could not be read counts once it can be, and asks the data
 it('the warning of a project with any name is a header that can be sent', () => {
   const now = () => new Date('2030-05-01T00:00:00Z')
   const budget = {
-    ...{ id: 'budget', entity: 'team', project: 'проект 1%', key_id: null, unit: 'tokens' as const, amount: 10 },
+    ...{
+      id: 'budget',
+      entity: 'team',
+      project: 'проект 1%',
+      key_id: null,
+      unit: 'tokens' as const,
+      amount: 10,
+    },
     ...{ warn_at: 0.8, created_at: '', created_by: '' },
   }
   const account = createAccount(budget, now)

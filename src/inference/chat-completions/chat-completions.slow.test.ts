@@ -134,6 +134,7 @@ describe('POST /v1/chat/completions', () => {
     { structured_outputs: { json: {}, whitespace_pattern: ' ' } },
     { structured_outputs: { regex: 'a', disable_fallback: true } },
     { structured_outputs: { regex: 'a', _backend: 'guidance' } },
+    { structured_outputs: { regex: 'a' }, guided_choice: ['a'] },
   ])('400 rather than silence for %j', async (fields) => {
     expect((await chat(fields)).status).toBe(400)
   })

@@ -1,5 +1,6 @@
 import { type EngineAbilities, requestIdOf, streamOf } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
+import { withStructuredOutputs } from '../guided-fields.ts'
 import type { Complete, Traced } from '../tracing/tracing.ts'
 import { engineRequest, isRollout } from './engine-request.ts'
 import { samplingPolicy } from './sampling-policy.ts'
@@ -20,7 +21,8 @@ export interface ChatCompletions {
 }
 
 export function createChatCompletions({ gateway, abilities, traced }: ChatCompletionsDeps): ChatCompletions {
-  const create: Complete<ChatCompletionReq> = (req, context, listener) => {
+  const create: Complete<ChatCompletionReq> = async (given, context, listener) => {
+    const req = withStructuredOutputs(given)
     const request_id = requestIdOf(req, context)
     return gateway.send(
       {

@@ -6,6 +6,7 @@ import {
   withoutNulls,
 } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
+import { withStructuredOutputs } from '../guided-fields.ts'
 import { promptCount } from '../prompt-wire.ts'
 import type { Complete, Traced } from '../tracing/tracing.ts'
 import type { CompletionReq } from './wire.ts'
@@ -23,7 +24,8 @@ export interface Completions {
 }
 
 export function createCompletions({ gateway, abilities, traced }: CompletionsDeps): Completions {
-  const create: Complete<CompletionReq> = (req, context, listener) => {
+  const create: Complete<CompletionReq> = async (given, context, listener) => {
+    const req = withStructuredOutputs(given)
     const request_id = requestIdOf(req, context)
     return gateway.send(
       {

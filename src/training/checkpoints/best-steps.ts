@@ -41,11 +41,5 @@ export function createBestSteps(control: ControlDb): BestSteps {
 async function stateOf(control: ControlDb, model: ModelOfCheckpoints): Promise<string> {
   const [counted] = await queries.countSteps(control, [model.id])
   const newest = await queries.findNewest(control, model.id)
-  return JSON.stringify([
-    model.best_metric,
-    model.best_mode,
-    counted?.steps,
-    newest?.step,
-    newest?.metrics,
-  ])
+  return JSON.stringify([model.best_metric, model.best_mode, counted?.steps, newest?.step, newest?.metrics])
 }
