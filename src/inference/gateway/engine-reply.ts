@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ClientError, dependencyFailed, invalidRequest } from '../../errors.ts'
+import { ClientError, dependencyFailed } from '../../errors.ts'
 import type { EngineReply } from '../../stores/compute/port.ts'
 
 /** The engine's error body, or its framework's. */
@@ -19,18 +19,33 @@ const ERROR_CHARS_MAX = 500
 /** A reply is held as bytes, as text and read; answers with all of their log-probabilities are far smaller. */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024
 
-/** Reads a whole body. @throws 400 for one that should have been a stream. */
+/** Of a reply that is too large: the usage and the fields after it. */
+const END_BYTES = 64 * 1024
+
+/** An answer that was computed and cannot be sent. */
+export class ReplyTooLarge extends ClientError {
+  /** The last bytes of the reply. */
+  readonly end: string
+
+  constructor(bytes: number, end: string) {
+    const message = `The answer has ${bytes} bytes, more than the ${REPLY_BYTES_MAX} of one reply: stream it`
+    super(400, 'BadRequestError', message)
+    this.end = end
+  }
+}
+
+/** Reads a whole body. @throws ReplyTooLarge for one that should have been a stream. */
 export async function readText(reply: EngineReply): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
+  let end = Buffer.alloc(0)
   await reply.read((chunk) => {
     bytes += chunk.byteLength
     if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk)
+    else end = Buffer.from(Buffer.concat([end, chunk]).subarray(-END_BYTES))
   })
-  if (bytes <= REPLY_BYTES_MAX) return Buffer.concat(chunks).toString('utf8')
-  throw invalidRequest(
-    `The answer has ${bytes} bytes, more than the ${REPLY_BYTES_MAX} of one reply: stream it`,
-  )
+  if (bytes > REPLY_BYTES_MAX) throw new ReplyTooLarge(bytes, end.toString('utf8'))
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** vLLM's words where its core has ended, which fails all requests; its server then ends as well. */

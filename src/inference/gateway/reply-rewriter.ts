@@ -147,6 +147,16 @@ function dropReasoning(message: unknown): void {
   if (isObject(message)) delete message['reasoning']
 }
 
+/** The last usage in the end of a reply. Inside a JSON string every quote is escaped, so a match is always a key. */
+export function usageAtEnd(end: string): TokenUsage | undefined {
+  const [, text] = [...end.matchAll(/"usage":\s*(\{(?:[^{}]|\{[^{}]*\})*\})/g)].at(-1) ?? []
+  try {
+    return text === undefined ? undefined : usageOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
 /** The usage in a completion; undefined for anything else. */
 export function usageOf(value: unknown): TokenUsage | undefined {
   if (value == null) return undefined

@@ -7,7 +7,7 @@ import { loraOf } from '../../training/base-models/lora-wire.ts'
 import type { ServedModels, Target } from '../served-models/service.ts'
 import type { Admission, Load } from './admission.ts'
 import { createDispatch, type DispatchDeps, type EngineRequest } from './dispatch.ts'
-import { readText } from './engine-reply.ts'
+import { ReplyTooLarge, readText } from './engine-reply.ts'
 import { createEngineTurns } from './engine-turns.ts'
 import { relayEvents, type StreamEnd } from './event-stream.ts'
 import { createOpener } from './opened-request.ts'
@@ -18,6 +18,7 @@ import {
   type ReplyFields,
   type ReplyRewriter,
   type TokenUsage,
+  usageAtEnd,
 } from './reply-rewriter.ts'
 import { createSpeeds, type Speeds } from './speeds.ts'
 import type { UsageRecorder } from './spending.ts'
@@ -119,8 +120,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
       work.showLeft()
       return answer
     } catch (error) {
+      const isComputed = error instanceof ReplyTooLarge
+      const usage = isComputed ? usageAtEnd(error.end) : undefined
       // An engine may have computed for a client that has left.
-      work.end(isSent && context.signal.aborted ? { usage: undefined, events: 0 } : undefined)
+      work.end(isComputed || (isSent && context.signal.aborted) ? { usage, events: 0 } : undefined)
       throw error
     }
   }
