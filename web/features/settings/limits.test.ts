@@ -5,7 +5,8 @@ describe('limitIn', () => {
   it('reads whole numbers above zero, with commas or without', () => {
     expect(limitIn('1,000')).toBe(1000)
     expect(limitIn('')).toBeNull()
-    for (const text of ['0', '-1', '1.5', '1,50', 'many']) expect(limitIn(text)).toBeUndefined()
+    for (const text of ['0', '-1', '1.5', '1,50', '12.0', '10.000', 'many'])
+      expect(limitIn(text)).toBeUndefined()
   })
 })
 

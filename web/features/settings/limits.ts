@@ -44,7 +44,8 @@ export function draftsOf(limits: EntityLimits): LimitDrafts {
 export function limitIn(text: string): number | null | undefined {
   if (text === '') return null
   const number = amountIn(text)
-  return number !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined
+  const isWhole = !text.includes('.') && Number.isSafeInteger(number)
+  return isWhole && number !== undefined && number > 0 ? number : undefined
 }
 
 /** The limits of the form; undefined while one of them is not valid. */

@@ -78,7 +78,7 @@ export function NewBudget({ mayBeOfTeam, isDisabled, onAdd }: NewBudgetProps) {
       </Button>
       {isWrong && (
         <p role="alert" className="basis-full text-error">
-          An amount is a number above zero, such as 1,000 or 2.50.
+          An amount is a number above zero, such as 1,000 or 2.50; 10.000 could be ten or ten thousand.
         </p>
       )}
     </form>
