@@ -131,6 +131,52 @@ test('an operator adds a user, who signs in by the link, sees the team and may c
   await expect(page.getByText('user.create').first()).toBeVisible()
 })
 
+test('a session that ends leaves what is being written to the person who comes back, and nothing to another', async ({
+  page,
+  browser,
+  baseURL,
+  server,
+}) => {
+  await operatorPage(page, server)
+  const { hers } = await viewerPage(page, { browser, baseURL }, 'wilma')
+  await hers.close()
+  await page.goto('/looms/ends/settings?tab=redaction')
+  await page.getByRole('button', { name: 'Add a rule' }).click()
+  await page.getByRole('textbox', { name: /^Name/ }).first().fill('ticket numbers')
+  const signIn = page.getByRole('dialog', { name: 'Sign in' })
+  const end = async () => {
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(signIn.getByRole('heading', { name: 'Sign in to Heddle' })).toBeVisible()
+  }
+  const enter = async (key: string) => {
+    await signIn.getByRole('textbox', { name: 'API key' }).fill(key)
+    await signIn.getByRole('button', { name: 'Sign in' }).click()
+    await expect(signIn).toHaveCount(0)
+  }
+  await end()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await expect(signIn).toBeVisible()
+  expect(await seriousViolations(page)).toEqual([])
+  await enter(server.key)
+  await expect(page.getByRole('textbox', { name: /^Name/ }).first()).toHaveValue('ticket numbers')
+  await expect(page.getByRole('button', { name: 'Account: local' })).toBeVisible()
+
+  const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' }
+  const made = await fetch(`${server.url}/v1/accounts/keys`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ name: 'hers', user: 'wilma' }),
+  })
+  const { key } = (await made.json()) as { key: string }
+  await end()
+  await enter(key)
+  await expect(page.getByRole('button', { name: 'Account: wilma' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Redaction' })).toBeVisible()
+  await expect(page.getByRole('textbox', { name: /^Name/ })).toHaveCount(0)
+})
+
 test('limits and budgets of a team are set, are in force, and say what is used', async ({ page, server }) => {
   await operatorPage(page, server)
   await page.goto('/settings?tab=limits&team=looms')

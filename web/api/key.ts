@@ -1,6 +1,6 @@
 import type { SignInOptionsRes } from '../../src/accounts/sessions/wire.ts'
 
-/** Set while this browser has a session: its cookie, which scripts cannot read, goes with each request. */
+/** Set from sign-in to sign-out: the cookie of the session, which scripts cannot read, goes with each request. */
 const SIGNED_IN = 'heddle.signed-in'
 
 /** The key of a browser without a session: a server in local mode accepts any. */
@@ -12,7 +12,10 @@ const FROM_PAGE = { 'x-heddle-page': '1' }
 const SESSION_PATH = '/v1/accounts/session'
 
 const listeners = new Set<() => void>()
-let isRefused = false
+let access: Access = 'open'
+
+/** `refused`: the server asks who this is, and the page stays as it is; `left`: the person signed out of it. */
+export type Access = 'open' | 'refused' | 'left'
 
 /** What tells the server who sends a request. */
 export function credentials(): Record<string, string> {
@@ -41,7 +44,8 @@ export async function signIn(shown: { token: string } | { key: string }): Promis
 /** Ends the session of this browser, and shows the sign-in screen. @throws Error with the server's reason, or when it cannot be reached. */
 export async function signOut(): Promise<void> {
   await requireSuccess(await reach(SESSION_PATH, { method: 'DELETE', headers: FROM_PAGE }))
-  refuse()
+  localStorage.removeItem(SIGNED_IN)
+  depart()
 }
 
 /** How people sign in; undefined while the server cannot tell. */
@@ -55,35 +59,42 @@ export async function signInOptions(): Promise<SignInOptionsRes | undefined> {
  * given it a session.
  */
 export async function resume({ auth }: SignInOptionsRes): Promise<boolean> {
-  if (auth === 'local') return true
+  if (auth === 'local') {
+    localStorage.removeItem(SIGNED_IN)
+    return true
+  }
   const response = await fetch('/v1/accounts/me', { headers: FROM_PAGE }).catch(() => undefined)
   if (response?.ok !== true) return false
   localStorage.setItem(SIGNED_IN, '1')
   return true
 }
 
-/** The server refused the request: the sign-in screen is shown. */
+/** The server refused a request: the sign-in screen is shown over the page. */
 export function refuse(): void {
-  localStorage.removeItem(SIGNED_IN)
-  setRefused(true)
+  if (access === 'open') setAccess('refused')
+}
+
+/** The page is the person's no more: only the sign-in screen is shown. */
+export function depart(): void {
+  setAccess('left')
 }
 
 /** The server accepts this browser again. */
 export function accept(): void {
-  setRefused(false)
+  setAccess('open')
 }
 
-/** For `useSyncExternalStore`: whether the server refuses this browser. */
-export const refusal = {
+/** For `useSyncExternalStore`. */
+export const accessStore = {
   subscribe(listener: () => void): () => void {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },
-  get: (): boolean => isRefused,
+  get: (): Access => access,
 }
 
-function setRefused(value: boolean): void {
-  isRefused = value
+function setAccess(value: Access): void {
+  access = value
   for (const listener of listeners) listener()
 }
 

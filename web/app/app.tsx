@@ -1,8 +1,11 @@
-import { type QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { focusManager, type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { Suspense, useSyncExternalStore } from 'react'
-import { refusal } from '../api/key.ts'
+import { Suspense, useEffect, useSyncExternalStore } from 'react'
+import { flushSync } from 'react-dom'
+import { meQuery } from '../api/accounts.ts'
+import { accept, accessStore, depart } from '../api/key.ts'
 import { lazyPart } from '../components/lazy-part.ts'
+import { forgetTab } from '../components/remembered.ts'
 import { router } from './router.tsx'
 import { isSignInLink, SignIn } from './sign-in.tsx'
 
@@ -10,17 +13,39 @@ const Toaster = lazyPart(async () => (await import('../components/toaster.tsx'))
 
 /** Everything that the whole app shares. */
 export function App({ queryClient }: { queryClient: QueryClient }) {
-  const isRefused = useSyncExternalStore(refusal.subscribe, refusal.get)
+  const access = useSyncExternalStore(accessStore.subscribe, accessStore.get)
+  const isLink = isSignInLink()
+  const isKept = access === 'refused' && userOf(queryClient) !== undefined
+  // What the page below the sign-in screen would poll is refused as well.
+  useEffect(() => focusManager.setFocused(access === 'open' ? undefined : false), [access])
   return (
     <QueryClientProvider client={queryClient}>
-      {isRefused || isSignInLink() ? (
-        <SignIn onEnter={() => void queryClient.resetQueries()} />
-      ) : (
-        <RouterProvider router={router} />
-      )}
+      {(access === 'open' || isKept) && !isLink && <RouterProvider router={router} />}
+      {(access !== 'open' || isLink) && <SignIn isOverPage={isKept} onEnter={() => goOn(queryClient)} />}
       <Suspense>
         <Toaster />
       </Suspense>
     </QueryClientProvider>
   )
+}
+
+/** Whose page this is; undefined until the server has said so. */
+function userOf(queryClient: QueryClient): string | undefined {
+  return queryClient.getQueryData(meQuery.queryKey)?.user
+}
+
+/** Shows the page as it was to the person whose it is, with all that is being written there; to others anew. */
+async function goOn(queryClient: QueryClient): Promise<void> {
+  const before = userOf(queryClient)
+  const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0, retry: false }).catch(() => undefined)
+  if (before !== undefined && before === me?.user) {
+    accept()
+    await queryClient.invalidateQueries()
+    return
+  }
+  flushSync(depart)
+  // The page that was closed has kept its state for a reload.
+  if (before !== undefined) forgetTab()
+  accept()
+  await queryClient.resetQueries()
 }

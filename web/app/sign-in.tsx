@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'react'
-import { accept, resume, signIn, signInOptions } from '../api/key.ts'
+import { type ReactNode, type SyntheticEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
+import { resume, signIn, signInOptions } from '../api/key.ts'
 import { Button, buttonLook } from '../components/button.tsx'
 import { Input } from '../components/input.tsx'
 import { signInProblem } from './sign-in-problems.ts'
@@ -24,8 +25,15 @@ function takeToken(): string | undefined {
 /** `asking` until it is known whether the browser has to sign in at all. */
 type State = 'asking' | 'ready' | 'entering'
 
+interface SignInProps {
+  /** Whether a page of the person stays below it: signing in elsewhere must not replace it. */
+  isOverPage: boolean
+  /** The person was let in. */
+  onEnter: () => Promise<void>
+}
+
 /** Shown where the server asks who one is: a link signs in by itself, a key is entered. */
-export function SignIn({ onEnter }: { onEnter: () => void }) {
+export function SignIn({ isOverPage, onEnter }: SignInProps) {
   const [key, setKey] = useState('')
   const [problem, setProblem] = useState(() => signInProblem(location.search))
   const [state, setState] = useState<State>('asking')
@@ -33,12 +41,9 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
   const hasBegun = useRef(false)
 
   /** A page that was refused is shown where it was; a link leads home. */
-  function goOn(): void {
+  async function goOn(): Promise<void> {
     if (isSignInLink()) location.replace('/')
-    else {
-      accept()
-      onEnter()
-    }
+    else await onEnter()
   }
 
   async function enter(shown: { token: string } | { key: string }): Promise<void> {
@@ -46,7 +51,7 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
     setProblem(undefined)
     try {
       await signIn(shown)
-      goOn()
+      await goOn()
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error))
       setState('ready')
@@ -59,7 +64,7 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
     const options = await signInOptions()
     setHasProvider(options?.single_sign_on ?? false)
     if (token !== undefined) return
-    if (options !== undefined && problem === undefined && (await resume(options))) goOn()
+    if (options !== undefined && problem === undefined && (await resume(options))) await goOn()
     else setState('ready')
   }
 
@@ -76,45 +81,85 @@ export function SignIn({ onEnter }: { onEnter: () => void }) {
     return () => removeEventListener('hashchange', onHash)
   }, [])
 
-  if (state === 'asking') return null
+  useEffect(() => {
+    // The person may have signed in in another tab: by a link, or at the provider.
+    const onVisible = () => {
+      if (document.visibilityState === 'visible' && state === 'ready') void begin()
+    }
+    document.addEventListener('visibilitychange', onVisible)
+    return () => document.removeEventListener('visibilitychange', onVisible)
+  })
+
   return (
-    <main className="flex h-full items-center justify-center p-4">
-      <form
-        className="flex w-full max-w-90 flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void enter({ key: key.trim() })
-        }}
-      >
-        <title>Sign in · Heddle</title>
-        <h1 className="text-lg font-strong text-strong">Sign in to Heddle</h1>
-        {problem !== undefined && (
-          <p role="alert" className="text-error wrap-anywhere">
-            {problem}
-          </p>
-        )}
-        {hasProvider && (
-          <>
-            <a href={providerHref()} className={buttonLook('primary')}>
-              Single sign-on
-            </a>
-            <p className="text-muted">Or:</p>
-          </>
-        )}
-        <p className="text-muted">
-          Open the sign-in link that an operator gave you, or enter an API key that may do everything. The key
-          is not kept in this browser.
-        </p>
-        <Input label="API key" type="password" placeholder="API key" value={key} onValueChange={setKey} />
-        <Button
-          type="submit"
-          look={hasProvider ? 'plain' : 'primary'}
-          disabled={key.trim() === '' || state === 'entering'}
+    <Cover>
+      {state !== 'asking' && (
+        <form
+          className="flex w-full max-w-90 flex-col gap-3"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void enter({ key: key.trim() })
+          }}
         >
-          {state === 'entering' ? 'Signing in …' : 'Sign in'}
-        </Button>
-      </form>
-    </main>
+          <title>Sign in · Heddle</title>
+          <h1 className="text-lg font-strong text-strong">Sign in to Heddle</h1>
+          {problem !== undefined && (
+            <p role="alert" className="text-error wrap-anywhere">
+              {problem}
+            </p>
+          )}
+          {hasProvider && (
+            <>
+              <a
+                href={providerHref()}
+                target={isOverPage ? '_blank' : undefined}
+                className={buttonLook('primary')}
+              >
+                Single sign-on
+              </a>
+              <p className="text-muted">Or:</p>
+            </>
+          )}
+          <p className="text-muted">
+            Open the sign-in link that an operator gave you, or enter an API key that may do everything. The
+            key is not kept in this browser.
+          </p>
+          <Input label="API key" type="password" placeholder="API key" value={key} onValueChange={setKey} />
+          <Button
+            type="submit"
+            look={hasProvider ? 'plain' : 'primary'}
+            disabled={key.trim() === '' || state === 'entering'}
+          >
+            {state === 'entering' ? 'Signing in …' : 'Sign in'}
+          </Button>
+        </form>
+      )}
+    </Cover>
+  )
+}
+
+/** Hides everything else, which the browser then makes inert: windows that are open over the page too. */
+function Cover({ children }: { children: ReactNode }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const { current } = dialog
+    current?.showModal()
+    return () => current?.close()
+  }, [])
+  // Escape closes what is modal.
+  const onClose = ({ currentTarget }: SyntheticEvent<HTMLDialogElement>) => {
+    if (currentTarget.isConnected) currentTarget.showModal()
+  }
+  return createPortal(
+    <dialog
+      ref={dialog}
+      data-modal
+      aria-label="Sign in"
+      className="m-0 flex h-full max-h-none w-full max-w-none items-center justify-center bg-bg p-4 text-normal"
+      onClose={onClose}
+    >
+      {children}
+    </dialog>,
+    document.body,
   )
 }
 
