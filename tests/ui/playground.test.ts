@@ -31,6 +31,36 @@ test('a project without models says how to train one, and a run shows its curves
   await expect(loss).toContainText(/over step 0 to \d/)
 })
 
+test('a curve of a long run is shown to its end, under a name with a comma too, with one request for all', async ({
+  page,
+  server,
+  project,
+}) => {
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const send = (path: string, body: object) =>
+    fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const [entity, name] = project.split('/')
+  const query = `mutation start($run: String!, $project: String, $entity: String) {
+    upsertBucket(input: { name: $run, modelName: $project, entityName: $entity }) { bucket { id } }
+  }`
+  await send('/graphql', { query, variables: { run: 'long', project: name, entity } })
+  const content = Array.from({ length: 12_000 }, (_, step) =>
+    JSON.stringify({ _step: step, loss: step, 'acc, top 5': 1 - step }),
+  )
+  const files = { 'wandb-history.jsonl': { offset: 0, content } }
+  expect((await send(`/files/${project}/long/file_stream`, { files })).status).toBe(200)
+  const asked: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('samples=')) asked.push(request.url())
+  })
+  await page.goto(`/${project}/runs/long`)
+  const loss = page.getByRole('figure', { name: 'loss' })
+  await expect(loss).toContainText('over step 0 to 11,999: loss from 0 to 11,999')
+  await expect(loss).toContainText('The lowest and highest values of each stretch of steps')
+  await expect(page.getByRole('figure', { name: 'acc, top 5' })).toContainText('over step 0 to 11,999')
+  expect(new Set(asked).size).toBe(1)
+})
+
 test('settings are sent as they are written, and what is wrong is said', async ({ page, project }) => {
   const asked: Record<string, unknown>[] = []
   await page.route('**/v1/chat/completions', async (route) => {

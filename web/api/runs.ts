@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { MetricsRes, RunItem, RunRes } from '../../src/tracking/runs/wire.ts'
 import { askJson } from './client.ts'
@@ -10,8 +10,14 @@ export type Run = z.output<typeof RunItem>
 export type RunAlert = z.output<typeof RunRes>['alerts'][number]
 type Metrics = z.output<typeof MetricsRes>
 
-/** Points of one curve: as many as one request gives. */
-const POINTS_MAX = 10_000
+/** Points of one curve: more than a chart has columns of pixels. */
+const SAMPLES = 2_000
+
+/** As many keys as one request may name. */
+const KEYS_MAX = 20
+
+/** Of the keys in an address; servers refuse one of 16 KiB. */
+const KEYS_CHARS_MAX = 8_000
 
 /** Runs of a project (`wandb.init`), newest first. */
 export function runsQuery(name: ProjectName) {
@@ -46,17 +52,37 @@ export function runKeysQuery(name: ProjectName, run: string, { isLive }: { isLiv
   })
 }
 
-/** The points of one metric, in order. */
+/** Keys in groups that one request can ask for, in their order. */
+export function requestGroups(keys: readonly string[]): string[][] {
+  const groups: string[][] = []
+  let chars = Infinity
+  for (const key of keys) {
+    const group = groups.at(-1)
+    const keyChars = encodeURIComponent(key).length
+    if (group === undefined || group.length === KEYS_MAX || chars + keyChars > KEYS_CHARS_MAX) {
+      groups.push([key])
+      chars = keyChars
+    } else {
+      group.push(key)
+      chars += keyChars
+    }
+  }
+  return groups
+}
+
+/** The curves of one group of metrics, whole, with as many points as can be seen. */
 export function runSeriesQuery(
   name: ProjectName,
   run: string,
-  { key, isLive }: { key: string; isLive: boolean },
+  { keys, isLive }: { keys: readonly string[]; isLive: boolean },
 ) {
-  const search = new URLSearchParams({ keys: key, limit: String(POINTS_MAX) })
+  const search = new URLSearchParams([...keys.map((key) => ['key', key]), ['samples', String(SAMPLES)]])
   return queryOptions({
-    queryKey: ['runs', projectId(name), run, 'series', key],
+    queryKey: ['runs', projectId(name), run, 'series', ...keys],
     queryFn: async ({ signal }) =>
-      (await askJson<Metrics>(`${runPath(name, run)}/metrics?${search}`, { signal })).data[0] ?? null,
+      (await askJson<Metrics>(`${runPath(name, run)}/metrics?${search}`, { signal })).data,
     refetchInterval: isLive ? LIVE_MS : false,
+    // Another key in the group is no reason to empty the charts of the others.
+    placeholderData: keepPreviousData,
   })
 }

@@ -21,6 +21,15 @@ export interface PointRow {
   step: number
   value: number | null
   time: string
+  /** Of thinned points: how many the key has. */
+  total?: number
+}
+
+/** Points of these keys after a step. */
+export interface PointsWanted {
+  stream: Stream
+  keys: readonly string[]
+  afterStep: number
 }
 
 const OF_RUN = `project_id = {project_id:String} AND run_id = {run_id:String}`
@@ -95,16 +104,39 @@ export function selectKeys(run: RunKey, wanted: { stream: Stream; limit: number 
   }
 }
 
+const OF_POINTS = `run_metrics FINAL
+  WHERE ${OF_STREAM} AND key IN {keys:Array(String)} AND step > {afterStep:Int64} AND ${IS_NUMBER}`
+
 /** The first points of each key after a step. */
-export function selectPoints(
-  run: RunKey,
-  wanted: { stream: Stream; keys: readonly string[]; afterStep: number; limit: number },
-): Query {
+export function selectPoints(run: RunKey, wanted: PointsWanted & { limit: number }): Query {
   return {
-    sql: `SELECT key, step, value, time FROM run_metrics FINAL
-      WHERE ${OF_STREAM} AND key IN {keys:Array(String)} AND step > {afterStep:Int64} AND ${IS_NUMBER}
+    sql: `SELECT key, step, value, time FROM ${OF_POINTS}
       ORDER BY key, step LIMIT {limit:UInt64} BY key`,
     params: { ...run, ...wanted },
+  }
+}
+
+/** A point of each stretch is the first, the lowest, the highest or the last of it. */
+const POINTS_PER_STRETCH = 4
+
+/**
+ * All points of keys that have few, and of the others those that a line drawn through all of them would reach in each of
+ * equal stretches of steps (M4: Jugel et al., VLDB 2014). What is no finite number is neither low nor high.
+ */
+export function selectThinned(run: RunKey, wanted: PointsWanted & { samples: number }): Query {
+  const stretches = Math.floor(wanted.samples / POINTS_PER_STRETCH)
+  return {
+    sql: `WITH sizes AS (SELECT key, min(step) AS first_step, max(step) AS last_step, count() AS total
+        FROM ${OF_POINTS} GROUP BY key)
+      SELECT key, point.1 AS step, point.2 AS value, point.3 AS time, of_key AS total FROM (
+        SELECT key, any(total) AS of_key, arrayDistinct([argMin(point, step), argMin(point, ifNull(value, inf)),
+          argMax(point, ifNull(value, -inf)), argMax(point, step)]) AS points
+        FROM (SELECT key, step, value, (step, value, time) AS point FROM ${OF_POINTS}) AS rows
+        INNER JOIN sizes USING (key)
+        GROUP BY key, if(total <= {samples:UInt64}, step,
+          toInt64(floor((step - first_step) / (last_step - first_step + 1) * {stretches:UInt64}))))
+      ARRAY JOIN points AS point ORDER BY key, step`,
+    params: { ...run, ...wanted, stretches },
   }
 }
 

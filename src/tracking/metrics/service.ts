@@ -32,7 +32,7 @@ export const STEP_END = Number.MAX_SAFE_INTEGER
 
 const ALL_STEPS = { stepFrom: 0, stepBefore: STEP_END }
 
-export type { RunKey } from './queries.ts'
+export type { PointRow, RunKey } from './queries.ts'
 
 /** Which part of a run's steps. */
 export interface StepRange {
@@ -63,9 +63,11 @@ export interface Metrics extends MetricsWriting {
   sample(run: queries.RunKey, wanted: SampleWanted): Promise<string[]>
   keys(run: queries.RunKey, stream: Stream): Promise<{ key: string; count: number; numeric: number }[]>
   /** Points of each key after a step, oldest first. */
-  points(
+  points(run: queries.RunKey, wanted: queries.PointsWanted & { limit: number }): Promise<queries.PointRow[]>
+  /** The same, of all points so many of each key that a line through them looks like one through all. */
+  thinned(
     run: queries.RunKey,
-    wanted: { stream: Stream; keys: readonly string[]; afterStep: number; limit: number },
+    wanted: queries.PointsWanted & { samples: number },
   ): Promise<queries.PointRow[]>
   /** Lines of the run's output by number. */
   logLines(
@@ -122,6 +124,7 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
     sample,
     keys: (run, stream) => rowsOf(traces.query(queries.selectKeys(run, { stream, limit: KEYS_MAX }))),
     points: (run, wanted) => rowsOf(traces.query(queries.selectPoints(run, wanted))),
+    thinned: (run, wanted) => rowsOf(traces.query(queries.selectThinned(run, wanted))),
     logLines: (run, wanted) =>
       rowsOf(
         traces.query(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { useTestServer } from '../../testing.ts'
 import { createTestClient } from '../test-client.ts'
 import { createRunClient } from './run-client.ts'
+import type { MetricsRes } from './wire.ts'
 
 const server = useTestServer()
 const client = createTestClient(server)
@@ -227,9 +228,58 @@ describe('GET /v1/preview/runs/{entity}/{project}/{run}/metrics', () => {
         { key: 'nothing', points: [], has_more: false },
       ],
     })
-    for (const query of ['limit=x', 'limit=10001', `keys=${'k,'.repeat(21)}`, 'stream=other']) {
+    for (const query of [
+      'limit=x',
+      'limit=10001',
+      'samples=3',
+      `keys=${'k,'.repeat(21)}`,
+      'key=k&'.repeat(21),
+      'stream=other',
+    ]) {
       expect((await server.request(`${path}?${query}`)).status).toBe(422)
     }
     expect((await server.request(`/v1/preview/runs/${project}/nobody/metrics`)).status).toBe(404)
+  })
+
+  it('200 with points of keys that have commas, each in a parameter of its own', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    await stream(project, 'r', history(0, [{ _step: 0, 'acc, top 5': 1, b: 2, c: 3 }]))
+    const query = 'keys=b&key=acc%2C%20top%205&key=c'
+    const { data } = (await json(`/v1/preview/runs/${project}/r/metrics?${query}`)) as unknown as MetricsRes
+    expect(data.map(({ key, points }) => [key, points.map(({ value }) => value)])).toEqual([
+      ['b', [2]],
+      ['acc, top 5', [1]],
+      ['c', [3]],
+    ])
+  })
+
+  it('200 with samples of a long curve: its ends, and the extremes of each stretch', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const lines = Array.from({ length: 3_000 }, (_, step) => ({
+      _step: step,
+      up: step,
+      spike: step === 1234 ? 100 : step === 2345 ? -100 : 0,
+      ...(step % 100 === 0 && { few: step }),
+      gap: 'NaN',
+    }))
+    // Wire: the bare word, as clients write it.
+    const content = lines.map((line) => JSON.stringify(line).replace('"NaN"', 'NaN'))
+    await stream(project, 'r', { files: { 'wandb-history.jsonl': { offset: 0, content } } })
+    const query = 'keys=up,spike,few,gap&samples=40'
+    const { data } = (await json(`/v1/preview/runs/${project}/r/metrics?${query}`)) as unknown as MetricsRes
+    const [up, spike, few, gap] = data
+    expect(up?.points).toHaveLength(20)
+    expect(up?.has_more).toBe(true)
+    expect(up?.points.slice(0, 2).map(({ step }) => step)).toEqual([0, 299])
+    expect(up?.points.at(-1)).toMatchObject({ step: 2_999, value: 2_999 })
+    const steps = spike?.points.map(({ step }) => step) ?? []
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    expect(steps).toEqual(expect.arrayContaining([0, 1234, 2345, 2_999]))
+    expect(steps.length).toBeLessThanOrEqual(40)
+    expect(few).toMatchObject({ has_more: false })
+    expect(few?.points.map(({ value }) => value)).toEqual(Array.from({ length: 30 }, (_, at) => at * 100))
+    expect(gap?.points.at(-1)).toMatchObject({ step: 2_999, value: null })
   })
 })

@@ -7,7 +7,7 @@ import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
-import { createMetrics, type Metrics } from '../metrics/service.ts'
+import { createMetrics, type Metrics, type PointRow } from '../metrics/service.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { createRunAlerts, type RunAlerts } from './alerts.ts'
 import { createFileStream, type FileStream } from './file-stream.ts'
@@ -117,17 +117,18 @@ export function createRuns(deps: RunsDeps): Runs {
 
   async function points(req: MetricsQuery & RunPath) {
     const key = metricsKeyOf(await existing(req))
-    const { keys } = req
+    const keys = [...req.keys, ...req.key]
     if (keys.length === 0) {
       const all = await metrics.keys(key, req.stream)
       return { keys: all.filter(({ numeric }) => numeric === 1).map((entry) => entry.key), data: [] }
     }
-    const wanted = { stream: req.stream, keys, afterStep: req.after_step, limit: req.limit + 1 }
-    const byKey = Map.groupBy(await metrics.points(key, wanted), (point) => point.key)
-    const data = keys.map((name) => {
-      const points = (byKey.get(name) ?? []).map(({ step, value, time }) => ({ step, value, time }))
-      return { key: name, points: points.slice(0, req.limit), has_more: points.length > req.limit }
-    })
+    const { stream, after_step: afterStep, limit, samples } = req
+    const rows = await (samples === undefined
+      ? metrics.points(key, { stream, keys, afterStep, limit: limit + 1 })
+      : metrics.thinned(key, { stream, keys, afterStep, samples }))
+    const byKey = Map.groupBy(rows, (point) => point.key)
+    const pointsMax = samples ?? limit
+    const data = keys.map((name) => ({ key: name, ...curveOf(byKey.get(name) ?? [], pointsMax) }))
     return { keys: [], data }
   }
 
@@ -170,6 +171,11 @@ function shownBriefly(row: ListedRun) {
     ...(row.config !== null && { config: configOf(row.config) }),
     ...(row.summary !== null && { summary: parseLine(row.summary) ?? {} }),
   }
+}
+
+function curveOf(found: readonly PointRow[], pointsMax: number) {
+  const points = found.slice(0, pointsMax).map(({ step, value, time }) => ({ step, value, time }))
+  return { points, has_more: (found[0]?.total ?? found.length) > points.length }
 }
 
 function shown(row: Omit<ListedRun, 'config' | 'summary'>) {

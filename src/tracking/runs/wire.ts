@@ -72,16 +72,32 @@ export type RunRes = z.input<typeof RunRes>
 /** Keys that one request asks for: with ten thousand points each, the reply has some ten megabytes. */
 const KEYS_MAX = 20
 
+/** The first, lowest, highest and last point of one stretch of steps. */
+const SAMPLES_MIN = 4
+
+/** Points of one key in one reply. */
+const POINTS_MAX = 10_000
+
 export const MetricsQuery = z.object({
-  /** Separated by commas. */
   keys: z
     .string()
     .default('')
     .transform((text) => text.split(',').filter((key) => key !== ''))
-    .pipe(z.array(z.string()).max(KEYS_MAX)),
+    .pipe(z.array(z.string()).max(KEYS_MAX))
+    .meta({ description: 'Separated by commas' }),
+  key: z
+    .union([z.string(), z.array(z.string())])
+    .default([])
+    .transform((given) => [given].flat())
+    .pipe(z.array(z.string()).max(KEYS_MAX))
+    .meta({ description: 'One key, which may have commas; may be repeated' }),
   stream: z.enum(['history', 'system']).default('history'),
   after_step: z.int().default(-1),
-  limit: z.int().min(1).max(10_000).default(1_000),
+  limit: z.int().min(1).max(POINTS_MAX).default(1_000),
+  samples: z.int().min(SAMPLES_MIN).max(POINTS_MAX).optional().meta({
+    description:
+      'Instead of the first points: at most so many of all, the first, lowest, highest and last of each stretch of steps',
+  }),
 })
 export type MetricsQuery = z.output<typeof MetricsQuery>
 
@@ -91,7 +107,13 @@ const Point = z.object({ step: z.int(), value: z.number().nullable(), time: z.st
 export const MetricsRes = z
   .object({
     keys: z.array(z.string()).meta({ description: 'Every key of the run, when none were asked for' }),
-    data: z.array(z.object({ key: z.string(), points: z.array(Point), has_more: z.boolean() })),
+    data: z.array(
+      z.object({
+        key: z.string(),
+        points: z.array(Point),
+        has_more: z.boolean().meta({ description: 'Whether the run has more points of the key than these' }),
+      }),
+    ),
   })
   .meta({ id: 'RunMetrics' })
 export type MetricsRes = z.input<typeof MetricsRes>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { isMissing } from '../../api/client.ts'
 import type { ProjectName } from '../../api/project.ts'
-import { runKeysQuery, runSeriesQuery } from '../../api/runs.ts'
+import { requestGroups, runKeysQuery, runSeriesQuery } from '../../api/runs.ts'
 import { Chart } from '../../components/chart/chart.tsx'
 import { Input } from '../../components/input.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
@@ -33,8 +33,8 @@ export function RunCurves({ name, run, isLive, settings, missing }: RunCurvesPro
         <p>Curves come from `run.log(…)`, as soon as the client sends it.</p>
       </EmptyState>
     )
-  const keys = (data ?? []).filter((key) => key.includes(wanted))
-  const sections = Map.groupBy(keys, (key) => (key.includes('/') ? (key.split('/')[0] ?? '') : ''))
+  const sections = Map.groupBy(data ?? [], (key) => (key.includes('/') ? (key.split('/')[0] ?? '') : ''))
+  const found = [...sections].filter(([, keys]) => keys.some((key) => key.includes(wanted)))
   return (
     <div className="flex flex-col gap-3 p-4 max-md:p-3">
       <Input
@@ -45,16 +45,28 @@ export function RunCurves({ name, run, isLive, settings, missing }: RunCurvesPro
         className="w-64 max-w-full"
       />
       {data === undefined && <Skeleton className="h-48 w-full" />}
-      {[...sections].map(([prefix, of], index) => (
+      {found.map(([prefix, keys], index) => (
         <Section
           key={prefix}
           title={prefix === '' ? 'Metrics' : prefix}
-          count={of.length}
+          count={keys.filter((key) => key.includes(wanted)).length}
           isOpen={index < SECTIONS_OPEN || wanted !== ''}
         >
-          {of.map((key) => (
-            <RunChart key={key} name={name} run={run} isLive={isLive} settings={settings} metric={key} />
-          ))}
+          {requestGroups(keys).flatMap((group) =>
+            group
+              .filter((key) => key.includes(wanted))
+              .map((key) => (
+                <RunChart
+                  key={key}
+                  name={name}
+                  run={run}
+                  isLive={isLive}
+                  settings={settings}
+                  metric={key}
+                  group={group}
+                />
+              )),
+          )}
         </Section>
       ))}
     </div>
@@ -82,9 +94,18 @@ function Section({ title, count, isOpen, children }: SectionProps) {
   )
 }
 
-function RunChart({ name, run, isLive, settings, metric }: RunCurvesProps & { metric: string }) {
-  const { data, error } = useQuery(runSeriesQuery(name, run, { key: metric, isLive }))
-  const points = data?.points ?? []
+interface RunChartProps extends Omit<RunCurvesProps, 'missing'> {
+  metric: string
+  /** The metrics that are asked for together with it. */
+  group: readonly string[]
+}
+
+function RunChart({ name, run, isLive, settings, metric, group }: RunChartProps) {
+  const { data: curve, error } = useQuery({
+    ...runSeriesQuery(name, run, { keys: group, isLive }),
+    select: (curves) => curves.find(({ key }) => key === metric),
+  })
+  const points = curve?.points ?? []
   return (
     <Chart
       title={metric}
@@ -97,11 +118,8 @@ function RunChart({ name, run, isLive, settings, metric }: RunCurvesProps & { me
       note={
         error !== null
           ? { text: error.message, tone: 'warn' }
-          : data?.has_more
-            ? {
-                text: `The first ${points.length.toLocaleString('en')} points; the run has more.`,
-                tone: 'warn',
-              }
+          : curve?.has_more
+            ? { text: 'The lowest and highest values of each stretch of steps.', tone: 'quiet' }
             : undefined
       }
     />
