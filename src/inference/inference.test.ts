@@ -237,6 +237,9 @@ describe('GET /v1/usage', () => {
     const body = { messages: [{ role: 'user', content: 'hi' }] }
     await json(await post('/v1/chat/completions', body, { 'other-project': `local/${project}` }))
     expect(await usage({ project })).toHaveLength(1)
+    const names = `über 100% ${project}`
+    await json(await chat(`local/${encodeURIComponent(names)}`))
+    expect(await usage({ project: names })).toHaveLength(1)
     const model = await newModel()
     await json(await chat('not a project', 'hi', { model }))
     expect(await usage({ model })).toMatchObject([{ project: 'proj', requests: 1 }])
