@@ -108,6 +108,87 @@ test('settings are sent as they are written, and what is wrong is said', async (
   await expect(page.getByText('{"answer": "x"}')).toBeVisible()
 })
 
+/** A call of a chat model, of which a page is to take the conversation over. */
+async function tracedChat(
+  url: string,
+  project: string,
+  { model, text }: { model: string; text: string },
+): Promise<string> {
+  const inputs = { model, messages: [{ role: 'user', content: text }] }
+  const start = { project_id: project, op_name: 'chat', started_at: new Date().toISOString(), inputs }
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ start: { ...start, attributes: {} } })
+  const response = await fetch(`${url}/call/start`, { method: 'POST', headers, body })
+  return ((await response.json()) as { id: string }).id
+}
+
+test('what a link or a person removes from the playground comes back by undo, with the answers since then', async ({
+  page,
+  server,
+  project,
+}) => {
+  const asked: (string | undefined)[] = []
+  await page.route('**/v1/chat/completions', async (route) => {
+    asked.push(route.request().headers()['openai-project'])
+    const line = JSON.stringify({ choices: [{ delta: { content: `Answer ${asked.length}` } }] })
+    await route.fulfill({ contentType: 'text/event-stream', body: `data: ${line}\n\ndata: [DONE]\n\n` })
+  })
+  const open = (search: string) => page.goto(`/${project}/playground?${search}`)
+  const column = (model: string) => page.getByRole('region', { name: `Column of ${model}` })
+  const undo = page.getByRole('button', { name: 'Undo' })
+  const send = async (text: string) => {
+    await page.getByRole('textbox', { name: 'Message to all columns' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+  await open('models=["one","two"]')
+  await send('Hello')
+  await expect(column('two')).toContainText('Answer')
+  await expect(column('one')).toContainText('Answer')
+  expect(asked).toEqual([project, project])
+
+  await open('models=["three"]')
+  await expect(column('three')).toContainText('Answer')
+  await expect(column('two')).toHaveCount(0)
+  await undo.click()
+  await expect(column('two')).toContainText('Answer')
+
+  const call = await tracedChat(server.url, project, { model: 'unknown', text: 'Asked in the trace' })
+  await open(`call=${call}`)
+  await expect(page.getByText('Asked in the trace')).toBeVisible()
+  await expect(page.getByText('model unknown: not served here')).toBeVisible()
+  await undo.click()
+  await expect(column('two')).toContainText('Hello')
+
+  await column('two').getByRole('button', { name: 'Remove column' }).click()
+  await column('three')
+    .getByRole('article', { name: 'user' })
+    .getByRole('button', { name: 'Delete message' })
+    .click()
+  await send('Again')
+  await expect(column('three')).toContainText('Answer 3')
+  for (const title of ['Message deleted', 'Column removed'])
+    await page.getByRole('dialog').filter({ hasText: title }).getByRole('button', { name: 'Undo' }).click()
+  await expect(column('three')).toContainText('Hello')
+  await expect(column('three')).toContainText('Answer 3')
+  await expect(column('two')).toContainText('Answer')
+})
+
+test('a replay asks the model that the call asked, also in a project of another entity', async ({
+  page,
+  server,
+  project,
+}) => {
+  const [, name = ''] = project.split('/')
+  // Without an engine no model can be made.
+  await page.route(`**/v1/models/ada%2F${name}%2Fsums%3Astep3`, (route) => route.fulfill({ json: {} }))
+  const model = `wandb-artifact:///ada/${name}/sums:step3`
+  const call = await tracedChat(server.url, `ada/${name}`, { model, text: 'Two and two?' })
+  await page.goto(`/ada/${name}/playground?call=${call}`)
+  await expect(page.getByText('Two and two?')).toBeVisible()
+  await expect(page.getByRole('button', { name: `Model: ada/${name}/sums:step3` })).toBeVisible()
+  await expect(page.getByText('not served here')).toHaveCount(0)
+})
+
 test('the playground, its settings and an error have no serious violation', async ({ page, project }) => {
   await page.goto(`/${project}/playground`)
   await expect(page.getByRole('button', { name: 'Model: heddle/loom-tiny' })).toBeVisible()

@@ -25,12 +25,16 @@ export interface Ask {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Becomes JSON. */
   body?: unknown
+  headers?: Record<string, string>
   signal?: AbortSignal | undefined
 }
 
 /** One request in the name of this browser. @throws ApiError for any other status than success. */
-export async function ask(path: string, { method, body, signal }: Ask = {}): Promise<Response> {
-  const headers = credentials()
+export async function ask(
+  path: string,
+  { method, body, headers: more, signal }: Ask = {},
+): Promise<Response> {
+  const headers = { ...credentials(), ...more }
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), headers }
   if (body !== undefined) init.body = JSON.stringify(body)

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { askJson, textLines } from './client.ts'
+import { ask, askJson, isMissing, textLines } from './client.ts'
+import { PROJECT_HEADER, type ProjectName, projectInHeader } from './project.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { Json } from './wire.ts'
 
@@ -49,13 +50,14 @@ export interface Usage {
   prompt_tokens_details?: { cached_tokens?: number | null } | null
 }
 
-/** An answer as it arrives. Closing the connection ends the generation. */
+/** An answer as it arrives, which counts for a project. Closing the connection ends the generation. */
 export async function* streamChat(
   request: ChatRequest,
-  { signal }: { signal: AbortSignal },
+  { project, signal }: { project: ProjectName; signal: AbortSignal },
 ): AsyncGenerator<Chunk> {
   const body = { ...request, stream: true, stream_options: { include_usage: true } }
-  for await (const line of textLines('/v1/chat/completions', { body, signal })) {
+  const headers = { [PROJECT_HEADER]: projectInHeader(project) }
+  for await (const line of textLines('/v1/chat/completions', { body, headers, signal })) {
     if (!line.startsWith('data:')) continue
     const text = line.slice('data:'.length).trim()
     if (text === '[DONE]') return
@@ -139,3 +141,19 @@ export const servedModelsQuery = queryOptions({
     return data.map(({ id }) => (id.startsWith(ARTIFACT_PREFIX) ? id.slice(ARTIFACT_PREFIX.length) : id))
   },
 })
+
+/** Whether requests may name a model: a base model, or a step of a trained one. */
+export function isServedQuery(model: string) {
+  return queryOptions({
+    queryKey: ['served-models', model],
+    queryFn: async ({ signal }): Promise<boolean> => {
+      try {
+        await ask(`/v1/models/${encodeURIComponent(model)}`, { signal })
+        return true
+      } catch (error) {
+        if (error instanceof Error && isMissing(error)) return false
+        throw error
+      }
+    },
+  })
+}

@@ -14,6 +14,13 @@ export function projectId({ entity, project }: ProjectName): string {
   return `${entity}/${project}`
 }
 
+/** The header by which a request to a model counts for a project; its names are percent-encoded. */
+export const PROJECT_HEADER = 'openai-project'
+
+export function projectInHeader({ entity, project }: ProjectName): string {
+  return `${encodeURIComponent(entity)}/${encodeURIComponent(project)}`
+}
+
 /** The address of a project in the API, or of a part of it. */
 export function projectPath(project: ProjectName | string, part?: string): string {
   const path = `/v2/${addressPart(typeof project === 'string' ? project : projectId(project))}`

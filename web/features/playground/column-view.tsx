@@ -42,8 +42,11 @@ export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
   )
   const remove = useCallback(
     (index: number) => {
-      onUpdate(id, (old) => ({ ...old, messages: old.messages.filter((_, at) => at !== index) }))
-      notify({ title: 'Message deleted', undo: () => onUpdate(id, (old) => ({ ...old, messages })) })
+      const deleted = messages.slice(index, index + 1)
+      const insert = (old: Column) => ({ ...old, messages: old.messages.toSpliced(index, 0, ...deleted) })
+      onUpdate(id, (old) => ({ ...old, messages: old.messages.toSpliced(index, 1) }))
+      // An answer may come in the meantime.
+      notify({ title: 'Message deleted', undo: () => onUpdate(id, insert) })
     },
     [id, messages, onUpdate],
   )
@@ -85,14 +88,15 @@ export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
   )
 })
 
-function ColumnMenu({ column, settings, onUpdate, onStop, onSettings }: ColumnViewProps) {
+function ColumnMenu({ project, column, settings, onUpdate, onStop, onSettings }: ColumnViewProps) {
   const { id, messages } = column
   const copy = (make: typeof curlOf) => {
     try {
       const lastAnswer = messages.findLastIndex(({ answer }) => answer !== undefined)
       const asked = lastAnswer < 0 ? messages : messages.slice(0, lastAnswer)
       const plain = asked.map(({ answer: _answer, ...message }) => message)
-      void copyText(make(window.location.origin, requestOf(column.model, settings, plain)))
+      const request = requestOf(column.model, settings, plain)
+      void copyText(make(window.location.origin, { request, project }))
     } catch (error) {
       notify({ title: error instanceof Error ? error.message : String(error) })
     }
@@ -131,7 +135,7 @@ function ColumnMenu({ column, settings, onUpdate, onStop, onSettings }: ColumnVi
                 onUpdate(id, (old) => ({ ...old, messages: [] }))
                 notify({
                   title: 'Conversation cleared',
-                  undo: () => onUpdate(id, (old) => ({ ...old, messages })),
+                  undo: () => onUpdate(id, (old) => ({ ...old, messages: [...messages, ...old.messages] })),
                 })
               },
             },

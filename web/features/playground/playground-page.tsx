@@ -4,12 +4,11 @@ import { useKeys } from '../../components/keys.ts'
 import { Page } from '../../components/page.tsx'
 import { Peek } from '../../components/peek.tsx'
 import { ErrorState } from '../../components/states.tsx'
-import { notify } from '../../components/toast.ts'
 import { ColumnView } from './column-view.tsx'
 import { Composer } from './composer.tsx'
 import { PlaygroundActions } from './playground-actions.tsx'
 import { COLUMNS_MAX } from './search.ts'
-import { lastAnswer, newSession, type Session, settingsOf, withSettings } from './session.ts'
+import { lastAnswer, modelsOf, newSession, type Session, settingsOf, withSettings } from './session.ts'
 import { countSettings } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { useAnswers } from './use-answers.ts'
@@ -27,8 +26,8 @@ export function PlaygroundPage() {
   const project = useMemo(() => ({ entity, project: projectName }), [entity, projectName])
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { session, setSession, update, replay } = useSession(project, search)
-  const { run, stop, running } = useAnswers(session, update)
+  const { session, setSession, replace, update, replay } = useSession(project, search)
+  const { run, stop, running } = useAnswers(project, session, update)
   const [opened, setOpened] = useState<Opened>()
   const [isDiff, setDiff] = useState(false)
   const { columns, shared } = session
@@ -42,9 +41,8 @@ export function PlaygroundPage() {
   }
   const startAnew = () => {
     stop()
-    setSession(() => ({ ...newSession(columns.map(({ model }) => model)), shared }))
+    replace({ ...newSession(modelsOf(session)), shared }, 'A new conversation')
     void navigate({ search: (old) => ({ ...old, call: '' }) })
-    notify({ title: 'A new conversation', undo: () => setSession(() => session) })
   }
   useKeys('Columns', [
     { keys: 'd', does: 'Show differences between columns', run: () => setDiff(!isDiff) },

@@ -1,12 +1,24 @@
 import type { ChatRequest } from '../../api/completions.ts'
+import { PROJECT_HEADER, type ProjectName, projectInHeader } from '../../api/project.ts'
+
+/** A request, and the project that it counts for. */
+interface RequestOfProject {
+  request: ChatRequest
+  project: ProjectName
+}
 
 /** The same request from a terminal. */
-export function curlOf(origin: string, request: ChatRequest): string {
-  const body = JSON.stringify(request, null, 2).replaceAll("'", "'\\''")
+export function curlOf(origin: string, { request, project }: RequestOfProject): string {
   return `curl ${origin}/v1/chat/completions \\
   -H 'authorization: Bearer '"$HEDDLE_KEY" \\
   -H 'content-type: application/json' \\
-  -d '${body}'`
+  -H ${quoted(`${PROJECT_HEADER}: ${projectInHeader(project)}`)} \\
+  -d ${quoted(JSON.stringify(request, null, 2))}`
+}
+
+/** As a shell reads it as one text. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** Parameters of the client's own method; all others go as `extra_body`. */
@@ -31,7 +43,7 @@ const OPENAI = new Set([
 ])
 
 /** The same request with the OpenAI client. */
-export function pythonOf(origin: string, request: ChatRequest): string {
+export function pythonOf(origin: string, { request, project }: RequestOfProject): string {
   const own = Object.entries(request).filter(([name]) => OPENAI.has(name))
   const extra = Object.fromEntries(Object.entries(request).filter(([name]) => !OPENAI.has(name)))
   const lines = own.map(([name, value]) => `    ${name}=${literal(value)},`)
@@ -39,7 +51,11 @@ export function pythonOf(origin: string, request: ChatRequest): string {
   return `import os
 from openai import OpenAI
 
-client = OpenAI(base_url="${origin}/v1", api_key=os.environ["HEDDLE_KEY"])
+client = OpenAI(
+    base_url="${origin}/v1",
+    api_key=os.environ["HEDDLE_KEY"],
+    project=${literal(projectInHeader(project))},
+)
 completion = client.chat.completions.create(
 ${lines.join('\n')}
 )

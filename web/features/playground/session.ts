@@ -61,6 +61,11 @@ export function newSession(models: readonly string[]): Session {
   return { columns, shared: NO_SETTINGS }
 }
 
+/** The model of each column. */
+export function modelsOf({ columns }: Pick<Session, 'columns'>): string[] {
+  return columns.map(({ model }) => model)
+}
+
 export function settingsOf(session: Session, column: Column): Settings {
   return column.own ?? session.shared
 }

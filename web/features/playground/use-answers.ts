@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { type Chunk, type Delta, streamChat, type TokenLogprob } from '../../api/completions.ts'
+import type { ProjectName } from '../../api/project.ts'
 import { type Answer, type Column, type Message, type Session, settingsOf } from './session.ts'
 import { requestOf } from './settings.ts'
 
@@ -25,7 +26,7 @@ export interface Answers {
  * Asks models and records their answers. Chunks go into a buffer, and the view is updated once a frame, however many of
  * them arrive in between.
  */
-export function useAnswers(session: Session, update: UpdateColumn): Answers {
+export function useAnswers(project: ProjectName, session: Session, update: UpdateColumn): Answers {
   const pending = useRef(new Map<string, Pending>())
   const [running, setRunning] = useState<ReadonlySet<string>>(new Set())
   const dirty = useRef(new Set<string>())
@@ -72,6 +73,7 @@ export function useAnswers(session: Session, update: UpdateColumn): Answers {
       setRunning(new Set(pending.current.keys()))
       update(id, (old) => ({ ...old, messages: [...messages, { ...message }] }))
       await answer({
+        project,
         column,
         session: latest.current,
         messages,
@@ -84,7 +86,7 @@ export function useAnswers(session: Session, update: UpdateColumn): Answers {
       setRunning(new Set(pending.current.keys()))
       update(id, (old) => withAnswer(old, { ...message }))
     },
-    [touch, update],
+    [project, touch, update],
   )
   return { run, stop, running }
 }
@@ -96,6 +98,7 @@ function withAnswer(column: Column, message: Message): Column {
 }
 
 interface Asked {
+  project: ProjectName
   column: Column
   session: Session
   messages: readonly Message[]
@@ -106,14 +109,22 @@ interface Asked {
 }
 
 /** An error becomes a part of the answer. */
-async function answer({ column, session, messages, message, controller, onChange }: Asked): Promise<void> {
+async function answer({
+  project,
+  column,
+  session,
+  messages,
+  message,
+  controller,
+  onChange,
+}: Asked): Promise<void> {
   const started = performance.now()
   const facts: Answer = {}
   message.answer = facts
   try {
     const request = requestOf(column.model, settingsOf(session, column), messages.map(sent))
     if (typeof request['seed'] === 'number') facts.seed = request['seed']
-    for await (const chunk of streamChat(request, { signal: controller.signal })) {
+    for await (const chunk of streamChat(request, { project, signal: controller.signal })) {
       if (chunk.error !== undefined) throw new Error(chunk.error.message ?? 'The engine failed')
       takeChunk(message, facts, chunk)
       if (facts.firstMs === undefined && message.content !== '') facts.firstMs = performance.now() - started

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef } from 'react'
 import { notify } from '../../components/toast.ts'
-import { newColumn, questionsOf, type Session } from './session.ts'
+import { modelsOf, newColumn, questionsOf, type Session } from './session.ts'
 
 interface UseColumnsOptions {
   session: Session
@@ -28,7 +28,7 @@ export function useColumns({ session, setSession, stop }: UseColumnsOptions): Co
   return useMemo(() => {
     const setColumns = (columns: Session['columns']) => {
       setSession((old) => ({ ...old, columns }))
-      void navigate({ search: (old) => ({ ...old, models: columns.map(({ model }) => model) }) })
+      void navigate({ search: (old) => ({ ...old, models: modelsOf({ columns }) }) })
     }
     return {
       setModel(id, model) {
@@ -41,10 +41,15 @@ export function useColumns({ session, setSession, stop }: UseColumnsOptions): Co
       },
 
       removeColumn(id) {
-        const before = latest.current
+        const index = latest.current.findIndex((column) => column.id === id)
+        const removed = latest.current.slice(index, index + 1)
         stop(id)
-        setColumns(before.filter((column) => column.id !== id))
-        notify({ title: 'Column removed', undo: () => setColumns(before) })
+        setColumns(latest.current.filter((column) => column.id !== id))
+        // Answers of the others may come in the meantime.
+        notify({
+          title: 'Column removed',
+          undo: () => setColumns(latest.current.toSpliced(index, 0, ...removed)),
+        })
       },
     }
   }, [setSession, stop, navigate])

@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { readCall } from '../../api/calls.ts'
-import { servedModelsQuery } from '../../api/completions.ts'
+import { isServedQuery, servedModelsQuery } from '../../api/completions.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { checkpointsQuery, modelsQuery } from '../../api/training.ts'
+import { notify } from '../../components/toast.ts'
 import { replayOf } from './replay.ts'
 import type { PlaygroundSearch } from './search.ts'
 import {
   type Column,
   loadSession,
+  modelsOf,
   newColumn,
   newSession,
   type Session,
@@ -23,6 +26,8 @@ const SAVE_MS = 500
 export interface SessionState {
   session: Session
   setSession: SetSession
+  /** Opens another session; where something was said in this one, that can be undone. */
+  replace: (next: Session, title: string) => void
   update: (columnId: string, change: (column: Column) => Column) => void
   replay: Replay
 }
@@ -30,11 +35,25 @@ export interface SessionState {
 /** The session of a project: kept over a reload, with its models in the address. */
 export function useSession(project: ProjectName, search: PlaygroundSearch): SessionState {
   const id = projectId(project)
-  const [session, setSession] = useState<Session>(() => {
-    const kept = loadSession(id)
-    if (kept === undefined) return newSession(search.models)
-    return search.models.length > 0 ? withModels(kept, search.models) : kept
+  const navigate = useNavigate({ from: '/$entity/$project/playground' })
+  const [session, setSession] = useState<Session>(() => loadSession(id) ?? newSession(search.models))
+  const latest = useRef(session)
+  useEffect(() => {
+    latest.current = session
   })
+  const replace = useCallback(
+    (next: Session, title: string) => {
+      const before = latest.current
+      setSession(() => next)
+      if (before.columns.every(({ messages }) => messages.length === 0)) return
+      const undo = () => {
+        setSession(() => before)
+        void navigate({ search: (old) => ({ ...old, models: modelsOf(before), call: '' }) })
+      }
+      notify({ title, undo })
+    },
+    [navigate],
+  )
   const update = useCallback(
     (columnId: string, change: (column: Column) => Column) =>
       setSession((old) => ({
@@ -44,17 +63,25 @@ export function useSession(project: ProjectName, search: PlaygroundSearch): Sess
     [],
   )
   useSaved(id, session)
-  // Going back and forth changes the address alone.
+  // Links, and going back and forth, change the address alone.
   const wanted = search.models.join('\n')
   useEffect(() => {
-    if (wanted === '') return
-    setSession((old) =>
-      old.columns.map(({ model }) => model).join('\n') === wanted ? old : withModels(old, wanted.split('\n')),
-    )
-  }, [wanted])
+    const before = latest.current
+    if (wanted === '' || modelsOf(before).join('\n') === wanted) return
+    const next = withModels(before, wanted.split('\n'))
+    setSession(() => next)
+    const dropped = before.columns.slice(next.columns.length)
+    if (dropped.every(({ messages }) => messages.length === 0)) return
+    const undo = () => {
+      const columns = [...latest.current.columns, ...dropped]
+      setSession((old) => ({ ...old, columns: [...old.columns, ...dropped] }))
+      void navigate({ search: (old) => ({ ...old, models: modelsOf({ columns }) }) })
+    }
+    notify({ title: dropped.length === 1 ? 'Column removed' : 'Columns removed', undo })
+  }, [wanted, navigate])
   useFirstModel(project, setSession)
-  const replay = useReplay(project, search.call, { session, setSession })
-  return { session, setSession, update, replay }
+  const replay = useReplay(project, search.call, { session, replace })
+  return { session, setSession, replace, update, replay }
 }
 
 /** Saves a session twice a second while it changes, and when the page is left. */
@@ -128,38 +155,43 @@ export interface Replay {
 function useReplay(
   project: ProjectName,
   call: string,
-  { session, setSession }: { session: Session; setSession: SetSession },
+  { session, replace }: Pick<SessionState, 'session' | 'replace'>,
 ): Replay {
   const id = projectId(project)
-  const isWanted = call !== '' && session.replayed?.call !== call
+  // Where that is undone, the address still names the call for a moment.
+  const [taken, setTaken] = useState('')
+  const isWanted = call !== '' && session.replayed?.call !== call && taken !== call
   const found = useQuery({
     queryKey: ['calls', id, 'one', call],
     queryFn: ({ signal }) => readCall(id, call, { signal }),
     enabled: isWanted,
   })
-  const served = useQuery({ ...servedModelsQuery, enabled: call !== '' })
   const { data } = found
-  const names = served.data
+  const replay = useMemo(() => (data == null ? undefined : replayOf(data, project)), [data, project])
+  const model = replay?.model ?? ''
+  const served = useQuery({ ...isServedQuery(model), enabled: isWanted && model !== '' })
+  const isServed = model === '' ? false : served.data
   useEffect(() => {
-    if (!isWanted || data == null || names === undefined) return
-    const replay = replayOf(data, project)
-    if (replay === undefined) return
-    const isServed = names.includes(replay.model.replace(/:[^:/]*$/, ''))
+    if (!isWanted || replay === undefined || isServed === undefined) return
+    setTaken(call)
     const lost =
       isServed || replay.model === ''
         ? replay.lost
         : [`model ${replay.model}: not served here`, ...replay.lost]
-    setSession(() => ({
-      columns: [newColumn(isServed ? replay.model : '', replay.messages)],
-      shared: replay.settings,
-      replayed: { call, answer: replay.answer, lost },
-    }))
-  }, [isWanted, data, names, call, project, setSession])
-  const isImpossible =
-    isWanted && data !== undefined && (data === null || replayOf(data, project) === undefined)
+    replace(
+      {
+        columns: [newColumn(isServed ? replay.model : '', replay.messages)],
+        shared: replay.settings,
+        replayed: { call, answer: replay.answer, lost },
+      },
+      'The conversation was replaced by that of the call',
+    )
+  }, [isWanted, replay, isServed, call, replace])
+  const isImpossible = isWanted && data !== undefined && replay === undefined
+  const error = found.error ?? served.error
   return {
-    error: isWanted ? found.error : null,
+    error: isWanted ? error : null,
     isImpossible,
-    isPending: isWanted && !isImpossible && found.error === null,
+    isPending: isWanted && !isImpossible && error === null,
   }
 }
