@@ -189,6 +189,55 @@ test('a replay asks the model that the call asked, also in a project of another 
   await expect(page.getByText('not served here')).toHaveCount(0)
 })
 
+test('attempts of a job that has ended appear as they become calls, and a group is judged once it is whole', async ({
+  page,
+  server,
+  project,
+}) => {
+  const [entity, name] = project.split('/')
+  const created_at = new Date().toISOString()
+  const lora = { rank: 8, alpha: 16 }
+  const names = { name: 'sums', entity, project: name, base_model: 'heddle/loom-tiny' }
+  const model = { id: 'm1', ...names, lora, created_at }
+  const job = {
+    id: 'j1',
+    kind: 'rl',
+    model_id: 'm1',
+    state: 'succeeded',
+    created_at,
+    started_at: created_at,
+    ended_at: created_at,
+    config: {},
+    counts: { groups: 2, trajectories: 4, exceptions: 0, gradient_steps: 1 },
+  }
+  const step = { id: 's1', step: 1, job_id: 'j1', metrics: {}, tags: [], created_at, size_bytes: 1 }
+  const list = (data: object[]) => ({ data, has_more: false, first_id: '', last_id: '' })
+  // Without an engine no model can be trained.
+  await page.route('**/v1/preview/models?*', (route) => route.fulfill({ json: list([model]) }))
+  await page.route('**/v1/preview/models/m1/checkpoints?*', (route) => route.fulfill({ json: list([step]) }))
+  await page.route('**/v1/preview/training-jobs?*', (route) => route.fulfill({ json: list([job]) }))
+  await page.route('**/v1/preview/training-jobs/j1', (route) => route.fulfill({ json: job }))
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const attempt = (group: number, trajectory: number, reward: number) => {
+    const place = { job_id: 'j1', split: 'train', group, trajectory, history: 0, turn: 0, reward }
+    const inputs = { messages: [{ role: 'user', content: `Sum number ${group}` }] }
+    const start = { project_id: project, op_name: 'turn', started_at: new Date().toISOString(), inputs }
+    const body = JSON.stringify({ start: { ...start, attributes: { trajectory: place } } })
+    return fetch(`${server.url}/call/start`, { method: 'POST', headers, body })
+  }
+  await attempt(0, 0, 1)
+  await page.goto(`/${project}/training/sums?view=rollouts`)
+  const groups = page.getByRole('grid', { name: /Groups/ }).getByRole('row')
+  await expect(page.getByText('1 of 4 attempts are shown')).toBeVisible()
+  await expect(groups.filter({ hasText: 'Sum number 0' })).not.toContainText('not trained on')
+  await attempt(0, 1, 1)
+  await attempt(1, 0, 1)
+  await attempt(1, 1, 0)
+  await expect(groups.filter({ hasText: 'Sum number 1' })).toBeVisible()
+  await expect(groups.filter({ hasText: 'Sum number 0' })).toContainText('not trained on')
+  await expect(page.getByText('attempts are shown')).toHaveCount(0)
+})
+
 test('the playground, its settings and an error have no serious violation', async ({ page, project }) => {
   await page.goto(`/${project}/playground`)
   await expect(page.getByRole('button', { name: 'Model: heddle/loom-tiny' })).toBeVisible()

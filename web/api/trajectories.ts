@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { type Call, type Operation, streamCalls } from './calls.ts'
+import { isOpen, type Job } from './training.ts'
 import type { Json } from './wire.ts'
 
 /** The place of a call in a trajectory, under `attributes.trajectory`. */
@@ -37,25 +38,74 @@ const equal = (path: string, value: string | number): Operation => ({
 })
 const place = (name: string) => `attributes.trajectory.${name}`
 
-/** The turns a step was trained on, without payloads, in the order of the list. */
-export function stepTurnsQuery(project: string, jobId: string, { isLive }: { isLive: boolean }) {
+const from = (path: string, value: number): Operation => ({ $gte: [field(path), { $literal: value }] })
+
+/** Polling interval of turns that are still becoming calls, in milliseconds. */
+const TURNS_LIVE_MS = 3_000
+
+/** What has not become a call by now is waited for ever longer: some attempts have no turn, and calls may be deleted. */
+const PARTS_OF_AGE = 20
+
+/** Whether every attempt and every exception of a job is among its turns, or all that are shown at once. */
+export function areComplete(turns: readonly Turn[], { counts }: Pick<Job, 'counts'>): boolean {
+  const attempts = attemptsOf(turns)
+  const exceptions = turns.filter(({ exception }) => exception !== null).length
+  const isAll =
+    attempts >= (counts['trajectories'] ?? 0) && exceptions >= (counts['exceptions'] ?? 0) && turns.length > 0
+  return isAll || turns.length >= TURNS_MAX
+}
+
+/** How many attempts have turns here. */
+export function attemptsOf(turns: readonly Turn[]): number {
+  const attempts = turns.filter(({ place }) => place.trajectory !== undefined)
+  return new Set(attempts.map(({ place }) => `${place.group}/${place.trajectory}`)).size
+}
+
+/** Milliseconds to the next poll of the turns of a job; false where nothing can come any more. */
+export function turnsPollMs(turns: readonly Turn[], job: Job): number | false {
+  if (isOpen(job)) return TURNS_LIVE_MS
+  if (areComplete(turns, job)) return false
+  return Math.max(TURNS_LIVE_MS, (Date.now() - Date.parse(job.created_at)) / PARTS_OF_AGE)
+}
+
+/** The turns a job was trained on, without payloads. Groups become calls in their order, beside the training itself. */
+export function stepTurnsQuery(project: string, jobId: string, job: Job | undefined) {
+  const queryKey = ['calls', project, 'turns', jobId]
   return queryOptions({
-    queryKey: ['calls', project, 'turns', jobId],
-    queryFn: ({ signal }) => readTurns(project, [equal(place('job_id'), jobId)], { signal, with: [] }),
-    staleTime: isLive ? 2_000 : Number.POSITIVE_INFINITY,
-    // The turns of a job become calls beside the training itself, so the list may still grow.
-    refetchInterval: ({ state }) => (isLive || state.data?.length === 0 ? 3_000 : false),
+    queryKey,
+    queryFn: async ({ signal, client }) => {
+      const known = client.getQueryData<Turn[]>(queryKey) ?? []
+      if (known.length >= TURNS_MAX) return known
+      // More turns of the last group may have come.
+      const first = Math.max(0, lastGroupOf(known))
+      const which = [equal(place('job_id'), jobId), from(place('group'), first)]
+      const more = await readTurns(project, which, { signal, with: [] })
+      return [...known.filter((turn) => turn.place.group < first), ...more].slice(0, TURNS_MAX)
+    },
+    staleTime: ({ state: { data = [] } }) =>
+      job === undefined || turnsPollMs(data, job) === false ? Number.POSITIVE_INFINITY : TURNS_LIVE_MS,
+    refetchInterval: ({ state: { data = [] } }) => (job === undefined ? false : turnsPollMs(data, job)),
   })
 }
 
-/** The first turn of each group: what was asked. */
+/** The highest number of a group; -1 without turns. */
+export function lastGroupOf(turns: readonly Turn[]): number {
+  return turns.reduce((last, { place }) => Math.max(last, place.group), -1)
+}
+
+/** The first turn of each group: what was asked. Each time, those of groups behind the known ones are read. */
 export function promptsQuery(project: string, jobId: string) {
-  const first = ['trajectory', 'history', 'turn'].map((name) => equal(place(name), 0))
+  const queryKey = ['calls', project, 'turns', jobId, 'prompts']
+  const start = ['trajectory', 'history', 'turn'].map((name) => equal(place(name), 0))
   return queryOptions({
-    queryKey: ['calls', project, 'turns', jobId, 'prompts'],
-    queryFn: ({ signal }) =>
-      readTurns(project, [equal(place('job_id'), jobId), ...first], { signal, with: ['inputs'] }),
-    refetchInterval: ({ state }) => (state.data?.length === 0 ? 3_000 : false),
+    queryKey,
+    queryFn: async ({ signal, client }) => {
+      const known = client.getQueryData<Turn[]>(queryKey) ?? []
+      const next = from(place('group'), lastGroupOf(known) + 1)
+      const which = [equal(place('job_id'), jobId), ...start, next]
+      return [...known, ...(await readTurns(project, which, { signal, with: ['inputs'] }))]
+    },
+    staleTime: Number.POSITIVE_INFINITY,
   })
 }
 

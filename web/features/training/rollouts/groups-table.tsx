@@ -72,9 +72,9 @@ function columnsFor(texts: ReadonlyMap<number, string>, range: [number, number])
       id: 'notes',
       title: 'Notes',
       width: 170,
-      cell: ({ spread, attempts, exceptions }) => (
+      cell: ({ spread, attempts, exceptions, isGrowing }) => (
         <span className="flex h-full items-center gap-1">
-          {spread === 0 && attempts.length > 0 && <Badge>no difference: not trained on</Badge>}
+          {spread === 0 && attempts.length > 0 && !isGrowing && <Badge>no difference: not trained on</Badge>}
           {exceptions > 0 && <Badge tone="error">{exceptions} failed</Badge>}
         </span>
       ),

@@ -17,7 +17,7 @@ const TURNS = [
 ]
 
 it('groups turns by task, the best attempt first', () => {
-  const [first, second] = groupsOf(TURNS)
+  const [first, second] = groupsOf(TURNS, { isComplete: true })
   expect(first).toMatchObject({ group: 0, mean: 0.5, spread: 0.5, exceptions: 0 })
   expect(first?.attempts).toEqual([
     { trajectory: 0, reward: 1, turns: 1 },
@@ -27,7 +27,7 @@ it('groups turns by task, the best attempt first', () => {
 })
 
 it('sorts groups both ways, and knows the range of all rewards', () => {
-  const groups = groupsOf(TURNS)
+  const groups = groupsOf(TURNS, { isComplete: true })
   expect(sortGroups(groups, '-spread').map(({ group }) => group)).toEqual([0, 1])
   expect(sortGroups(groups, 'spread').map(({ group }) => group)).toEqual([1, 0])
   expect(sortGroups(groups, '-reward').map(({ group }) => group)).toEqual([0, 1])
@@ -48,4 +48,11 @@ it('finds what was asked and what was answered, in texts and in parts', () => {
   expect(promptOf(asked)).toBe('2 + 2?')
   expect(answerOf(asked)?.content).toBe('4')
   expect(promptOf(turn(0, 0, 1))).toBe('')
+})
+
+it('says of the last group that it may grow, until all turns are there', () => {
+  const growing = (isComplete: boolean) => groupsOf(TURNS, { isComplete }).map((group) => group.isGrowing)
+  expect(growing(false)).toEqual([false, true])
+  expect(growing(true)).toEqual([false, false])
+  expect(groupsOf([], { isComplete: false })).toEqual([])
 })

@@ -17,10 +17,12 @@ export interface Group {
   mean: number
   /** Population standard deviation of the rewards. */
   spread: number
+  /** Whether more of it may still come. */
+  isGrowing: boolean
 }
 
-/** Groups of a step from the places of its turns. */
-export function groupsOf(turns: readonly Turn[]): Group[] {
+/** Groups of a step from the places of its turns, which come in the order of the groups. */
+export function groupsOf(turns: readonly Turn[], { isComplete }: { isComplete: boolean }): Group[] {
   const found = new Map<number, { attempts: Map<number, Attempt>; exceptions: number }>()
   for (const { place, exception } of turns) {
     const group = found.get(place.group) ?? { attempts: new Map<number, Attempt>(), exceptions: 0 }
@@ -38,9 +40,11 @@ export function groupsOf(turns: readonly Turn[]): Group[] {
       group.attempts.set(trajectory, { trajectory, reward, turns: 1 })
     }
   }
+  const last = Math.max(...found.keys())
   return [...found].map(([group, { attempts, exceptions }]) => {
     const list = [...attempts.values()].sort((a, b) => b.reward - a.reward || a.trajectory - b.trajectory)
-    return { group, attempts: list, exceptions, ...momentsOf(list.map(({ reward }) => reward)) }
+    const moments = momentsOf(list.map(({ reward }) => reward))
+    return { group, attempts: list, exceptions, ...moments, isGrowing: !isComplete && group === last }
   })
 }
 

@@ -1,10 +1,19 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { projectId } from '../../../api/project.ts'
-import type { Checkpoint, Job, Model } from '../../../api/training.ts'
-import { promptsQuery, stepTurnsQuery, TURNS_MAX } from '../../../api/trajectories.ts'
+import { type Checkpoint, type Job, jobQuery, type Model } from '../../../api/training.ts'
+import {
+  areComplete,
+  attemptsOf,
+  lastGroupOf,
+  promptsQuery,
+  stepTurnsQuery,
+  TURNS_MAX,
+  type Turn,
+} from '../../../api/trajectories.ts'
 import { IconButton } from '../../../components/button.tsx'
+import { formatCount } from '../../../components/format.ts'
 import { useKeys } from '../../../components/keys.ts'
 import { Select } from '../../../components/select.tsx'
 import { EmptyState, ErrorState } from '../../../components/states.tsx'
@@ -66,13 +75,16 @@ function StepRollouts({
   current,
 }: RolloutsProps & { steps: readonly TrainedStep[]; current: TrainedStep }) {
   const project = projectId(model)
+  const job = useQuery(jobQuery(current.jobId)).data
   const turns = useQuery({
-    ...stepTurnsQuery(project, current.jobId, current),
+    ...stepTurnsQuery(project, current.jobId, job),
     placeholderData: keepPreviousData,
   })
   const prompts = useQuery({ ...promptsQuery(project, current.jobId), placeholderData: keepPreviousData })
   const texts = new Map((prompts.data ?? []).map((turn) => [turn.place.group, promptOf(turn)]))
-  const groups = sortGroups(groupsOf(turns.data ?? []), search.order)
+  const isComplete = job === undefined || areComplete(turns.data ?? [], job)
+  const groups = sortGroups(groupsOf(turns.data ?? [], { isComplete }), search.order)
+  useNewPrompts(turns, prompts)
   const kept = useKeptPrompt({
     step: current.step,
     texts,
@@ -99,7 +111,7 @@ function StepRollouts({
         note={
           (turns.data?.length ?? 0) >= TURNS_MAX
             ? `Only the first ${TURNS_MAX.toLocaleString('en')} turns are shown`
-            : kept
+            : (kept ?? partText(turns.data, job))
         }
       />
       {turns.data?.length === 0 ? (
@@ -132,6 +144,24 @@ function StepRollouts({
       )}
     </div>
   )
+}
+
+/** That only a part of what the job was sent is here; undefined where all is. */
+function partText(turns: readonly Turn[] | undefined, job: Job | undefined): string | undefined {
+  if (turns === undefined || turns.length === 0 || job === undefined || areComplete(turns, job))
+    return undefined
+  return `${formatCount(attemptsOf(turns))} of ${formatCount(job.counts['trajectories'])} attempts are shown`
+}
+
+/** Reads the prompts of groups that have come since the prompts were read. */
+function useNewPrompts(turns: UseQueryResult<Turn[]>, prompts: UseQueryResult<Turn[]>): void {
+  const last = lastGroupOf(turns.data ?? [])
+  const known = lastGroupOf(prompts.data ?? [])
+  const isOfStep = prompts.data !== undefined && !turns.isPlaceholderData && !prompts.isPlaceholderData
+  const { refetch } = prompts
+  useEffect(() => {
+    if (isOfStep && last > known) void refetch()
+  }, [isOfStep, last, known, refetch])
 }
 
 interface StepBarProps {
