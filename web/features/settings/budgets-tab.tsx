@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { type MeRes, roleIn } from '../../api/accounts.ts'
 import { type Budget, type BudgetState, budgetsQuery, setBudgets } from '../../api/limits.ts'
 import { Button } from '../../components/button.tsx'
+import { ConfirmDialog } from '../../components/dialog.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { NewBudget } from './new-budget.tsx'
@@ -19,6 +21,7 @@ interface BudgetsTabProps {
 /** What a team may spend on models in a month. */
 export function BudgetsTab({ me, team, onTeam }: BudgetsTabProps) {
   const budgets = useQuery(budgetsQuery(team))
+  const [removed, setRemoved] = useState<BudgetState>()
   const role = roleIn(me, team)
   const mayChange = role === 'admin' || me.is_operator
   const stored = budgets.data?.data ?? []
@@ -72,7 +75,7 @@ export function BudgetsTab({ me, team, onTeam }: BudgetsTabProps) {
                       size="small"
                       aria-label={`Remove the budget of ${subjectOf(budget, team)}`}
                       disabled={set.isPending}
-                      onClick={() => set.mutate(withoutBudget(data, budget, me.is_operator))}
+                      onClick={() => setRemoved(budget)}
                     >
                       Remove
                     </Button>
@@ -83,6 +86,16 @@ export function BudgetsTab({ me, team, onTeam }: BudgetsTabProps) {
           )
         }
       </Loaded>
+      {removed !== undefined && (
+        <ConfirmDialog
+          title={`Remove the budget of ${subjectOf(removed, team)}`}
+          isOpen
+          onClose={() => setRemoved(undefined)}
+          consequence={`${amountText(removed.amount, removed.unit)} a month are no limit any more. What was spent stays counted.`}
+          action="Remove"
+          onConfirm={() => set.mutate(withoutBudget(stored, removed, me.is_operator))}
+        />
+      )}
     </Section>
   )
 }

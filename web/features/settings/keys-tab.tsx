@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type ApiKey, type KeyCreateRes, keysQuery, type MeRes, revokeKey } from '../../api/accounts.ts'
 import { Button } from '../../components/button.tsx'
+import { Id } from '../../components/copy-button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
@@ -53,11 +54,12 @@ export function KeysTab({ me, account, onOwn }: KeysTabProps) {
         {(rows) => (
           <Table
             label="Keys"
-            headings={['Name', 'Begins with', 'May', 'Project', 'Made', 'Expires', 'Last used', '']}
+            headings={['Name', 'Id', 'Begins with', 'May', 'Project', 'Made', 'Expires', 'Last used', '']}
             rows={rows.map((row) => ({
               key: row.id,
               cells: [
                 row.name,
+                <Id key="id" id={row.id} />,
                 <code key="prefix" className="font-mono text-xs">
                   {row.prefix}
                 </code>,
