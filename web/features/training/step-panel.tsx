@@ -95,9 +95,12 @@ interface TagsProps extends Pick<StepPanelProps, 'model' | 'checkpoint'> {
 function Tags({ model, checkpoint: { step, tags }, readOnly }: TagsProps) {
   const [text, setText] = useState('')
   const queries = useQueryClient()
-  const set = (tag: string, to: 'on' | 'off') =>
+  const set = (tag: string, to: 'on' | 'off', onDone?: () => void) =>
     changeTag(model.id, { step, tag, to }).then(
-      () => queries.invalidateQueries({ queryKey: checkpointsQuery(model.id).queryKey }),
+      () => {
+        onDone?.()
+        return queries.invalidateQueries({ queryKey: checkpointsQuery(model.id).queryKey })
+      },
       (error: Error) => notify({ title: 'The tag could not be changed', detail: error.message }),
     )
   return (
@@ -110,19 +113,18 @@ function Tags({ model, checkpoint: { step, tags }, readOnly }: TagsProps) {
             label={`Remove tag ${tag}`}
             disabled={readOnly !== undefined}
             icon={<X size={12} />}
-            onClick={() => {
-              void set(tag, 'off')
-              notify({ title: `Tag ${tag} removed`, undo: () => void set(tag, 'on') })
-            }}
+            onClick={() =>
+              void set(tag, 'off', () =>
+                notify({ title: `Tag ${tag} removed`, undo: () => void set(tag, 'on') }),
+              )
+            }
           />
         </span>
       ))}
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() === '') return
-          void set(text.trim(), 'on')
-          setText('')
+          if (text.trim() !== '') void set(text.trim(), 'on', () => setText(''))
         }}
       >
         <Input
