@@ -177,6 +177,26 @@ test('a session that ends leaves what is being written to the person who comes b
   await expect(page.getByRole('textbox', { name: /^Name/ })).toHaveCount(0)
 })
 
+test('a key whose answer is lost on the way is not made a second time, and the page says to look', async ({
+  page,
+  server,
+}) => {
+  await signInByKey(page, server.key)
+  let sent = 0
+  await page.route('**/v1/accounts/keys', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    sent++
+    await route.fetch()
+    return route.abort('connectionreset')
+  })
+  await page.getByRole('textbox', { name: 'Name of the key' }).fill('lost on the way')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  await expect(page.getByText('may have been made all the same')).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Revoke lost on the way' })).toHaveCount(1)
+  expect(sent).toBe(1)
+})
+
 test('limits and budgets of a team are set, are in force, and say what is used', async ({ page, server }) => {
   await operatorPage(page, server)
   await page.goto('/settings?tab=limits&team=looms')
@@ -216,6 +236,7 @@ test('limits and budgets of a team are set, are in force, and say what is used',
   await page.getByRole('button', { name: 'Add budget' }).click()
   await expect(page.getByRole('row', { name: 'the whole team' })).toContainText('$12.5')
   await page.getByRole('button', { name: 'Remove the budget of looms/p' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await expect(page.getByRole('row', { name: 'looms/p' })).toHaveCount(0)
   await expect(page.getByRole('row', { name: 'the whole team' })).toBeVisible()
 })

@@ -87,3 +87,28 @@ test('a page that was not loaded before the server went comes when it is back, a
   await expect(page.getByRole('heading', { name: 'No evaluations yet' })).toBeVisible()
   expect(await page.evaluate(() => 'marked' in window)).toBe(true)
 })
+
+test('a note whose answer is lost on the way is sent again, and is written once', async ({
+  page,
+  server,
+  project,
+}) => {
+  await loadCalls(server.url, project, { count: 3 })
+  let sent = 0
+  await page.route('**/feedback/create', async (route) => {
+    sent++
+    const response = await route.fetch()
+    await (sent === 1 ? route.abort('connectionreset') : route.fulfill({ response }))
+  })
+  await page.goto(`/${project}/traces`)
+  await expect(title(page)).toContainText('3 calls')
+  await grid(page).getByRole('row').nth(2).click()
+  const peek = page.getByRole('complementary', { name: 'call' })
+  await expect(peek.getByRole('button', { name: 'Good' })).toBeVisible()
+  await page.keyboard.press('n')
+  await page.keyboard.type('Written once')
+  await page.keyboard.press('Control+Enter')
+  await expect.poll(() => sent).toBe(2)
+  await page.reload()
+  await expect(peek.getByText('Written once')).toHaveCount(1)
+})

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid'
 import type { CallField, CallFieldsReq, CallFieldsRes } from '../../src/trace/call-fields/wire.ts'
 import type { Call as StoredCall } from '../../src/trace/calls/messages/call-wire.ts'
 import type { CallsFilter, CallsStreamQueryReq } from '../../src/trace/calls/messages/list-wire.ts'
@@ -57,6 +56,8 @@ export async function readCall(
 
 /** Members of a whole call. */
 interface WholeCall {
+  /** Sent twice, it is the same call. */
+  id: string
   op_name: string
   started_at: string
   ended_at: string
@@ -66,12 +67,10 @@ interface WholeCall {
   summary: object
 }
 
-/** Writes a call that began and ended in the browser; returns its id. */
-export async function recordCall(project_id: string, call: WholeCall): Promise<string> {
-  // Unlike `crypto.randomUUID` it is there where the page came by plain HTTP.
-  const id = uuidv7()
-  await ask(projectPath(project_id, 'calls/complete'), { body: { batch: [{ ...call, id, trace_id: id }] } })
-  return id
+/** Writes a call that began and ended in the browser. */
+export async function recordCall(project_id: string, call: WholeCall): Promise<void> {
+  const body = { batch: [{ ...call, trace_id: call.id }] }
+  await ask(projectPath(project_id, 'calls/complete'), { body, isRepeatable: true })
 }
 
 /** Deletes calls, at most 1,000 at once, with all below them. */

@@ -7,13 +7,26 @@ import { noteServerTime } from './server-clock.ts'
 export class ApiError extends Error {
   readonly status: number
   readonly requestId: string | undefined
+  /** Of a request without an answer: whether it can be sent again without doing twice what it may have done. */
+  readonly isRepeatable: boolean
 
-  constructor(status: number, message: string, requestId?: string | undefined) {
+  constructor(
+    status: number,
+    message: string,
+    { requestId, isRepeatable = false }: { requestId?: string | undefined; isRepeatable?: boolean } = {},
+  ) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.requestId = requestId
+    this.isRepeatable = isRepeatable
   }
+}
+
+/** Why a change failed; one without an answer may have been made nevertheless. */
+export function failureOf(error: Error): string {
+  if (!(error instanceof ApiError) || error.status !== 0 || error.isRepeatable) return error.message
+  return 'The server did not answer. The change may have been made all the same: look before you repeat it.'
 }
 
 /** Whether the error means that the thing does not exist. */
@@ -27,29 +40,31 @@ export interface Ask {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  /** Whether sending it twice does no more than sending it once; so by default where the method is not POST. */
+  isRepeatable?: boolean
 }
 
 /** One request in the name of this browser. @throws ApiError for any other status than success. */
-export async function ask(
-  path: string,
-  { method, body, headers: more, signal }: Ask = {},
-): Promise<Response> {
-  const headers = { ...credentials(), ...more }
+export async function ask(path: string, options: Ask = {}): Promise<Response> {
+  const { body, signal } = options
+  const method = options.method ?? (body === undefined ? 'GET' : 'POST')
+  const headers = { ...credentials(), ...options.headers }
   if (body !== undefined) headers['content-type'] = 'application/json'
-  const init: RequestInit = { method: method ?? (body === undefined ? 'GET' : 'POST'), headers }
+  const init: RequestInit = { method, headers }
   if (body !== undefined) init.body = JSON.stringify(body)
   if (signal !== undefined) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
     noteNoAnswer()
-    throw new ApiError(0, 'The server cannot be reached')
+    const isRepeatable = options.isRepeatable ?? method !== 'POST'
+    throw new ApiError(0, 'The server cannot be reached', { isRepeatable })
   })
   noteAnswer()
   noteServerTime(response.headers.get('date'))
   if (response.ok) return response
   if (response.status === 401) refuse()
   const requestId = response.headers.get('x-request-id') ?? undefined
-  throw new ApiError(response.status, await reasonOf(response), requestId)
+  throw new ApiError(response.status, await reasonOf(response), { requestId })
 }
 
 /** A JSON reply. The caller names its type, which the wire schema of that path defines. */

@@ -108,5 +108,5 @@ export async function readProgress(
 
 /** Ends an evaluation that the server runs. */
 export async function cancelEvaluation(project_id: string, call_id: string): Promise<void> {
-  await askJson('/evaluations/cancel', { body: { project_id, call_id } })
+  await askJson('/evaluations/cancel', { body: { project_id, call_id }, isRepeatable: true })
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { askJson } from './client.ts'
+import { v7 as newId } from 'uuid'
+import { ask, askJson } from './client.ts'
 import type { Json } from './wire.ts'
 
 export interface FeedbackItem {
@@ -35,8 +36,14 @@ export function feedbackQuery(projectId: string, callId: string) {
 
 /** Feedback to add to a call. */
 export interface Given {
+  /** Sent twice, it is the same feedback. */
+  id: string
   type: string
   payload: { [key: string]: Json }
+}
+
+export function newFeedback(type: string, payload: Given['payload']): Given {
+  return { id: newId(), type, payload }
 }
 
 /**
@@ -51,20 +58,19 @@ export function givenAgain(
 ): Given | undefined {
   const isOwn = own !== undefined && wb_user_id === own && creator === null
   if (!isOwn || (type !== NOTE && type !== REACTION)) return undefined
-  return { type, payload: JSON.parse(JSON.stringify(payload)) as Given['payload'] }
+  return newFeedback(type, JSON.parse(JSON.stringify(payload)) as Given['payload'])
 }
 
-/** @returns the id for removing it. */
 export async function addFeedback(
   project_id: string,
   callId: string,
-  { type, payload }: Given,
-): Promise<string> {
-  const body = { project_id, weave_ref: callRef(project_id, callId), feedback_type: type, payload }
-  return (await askJson<{ id: string }>('/feedback/create', { body })).id
+  { id, type, payload }: Given,
+): Promise<void> {
+  const body = { id, project_id, weave_ref: callRef(project_id, callId), feedback_type: type, payload }
+  await ask('/feedback/create', { body, isRepeatable: true })
 }
 
 export async function removeFeedback(project_id: string, id: string): Promise<void> {
   const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } }
-  await askJson('/feedback/purge', { body: { project_id, query } })
+  await ask('/feedback/purge', { body: { project_id, query }, isRepeatable: true })
 }

@@ -40,7 +40,8 @@ export async function saveDirection(
   const directions = new Map(known).set(metric, direction)
   // The time makes a return to an earlier decision a new version instead of the old one.
   const val = { directions: Object.fromEntries(directions), changed_at: new Date().toISOString() }
-  await askJson('/obj/create', { body: { obj: { project_id: project, object_id: DIRECTIONS_OBJECT, val } } })
+  const body = { obj: { project_id: project, object_id: DIRECTIONS_OBJECT, val } }
+  await askJson('/obj/create', { body, isRepeatable: true })
   return directions
 }
 

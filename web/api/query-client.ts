@@ -28,9 +28,9 @@ export function createQueryClient(): QueryClient {
         retryDelay: RETRY_MS,
       },
       mutations: {
-        // Writes that did not reach the server are repeated; others are not, since they may have been applied.
+        // A write without an answer may have been applied: only what does nothing more by that is repeated.
         retry: (failures, error) =>
-          failures < CHANGE_RETRIES && error instanceof ApiError && error.status === 0,
+          failures < CHANGE_RETRIES && error instanceof ApiError && error.status === 0 && error.isRepeatable,
         retryDelay: RETRY_MS,
       },
     },

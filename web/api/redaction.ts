@@ -41,5 +41,5 @@ export function testRedaction(
   name: ProjectName,
   body: { rules: readonly Rule[]; document: DocumentName } & ({ text: string } | { json: Json }),
 ): Promise<RedactedSample> {
-  return askJson(projectPath(name, 'redaction/test'), { body })
+  return askJson(projectPath(name, 'redaction/test'), { body, isRepeatable: true })
 }

@@ -1,4 +1,5 @@
 import { QueryClient } from '@tanstack/react-query'
+import { v7 as newId } from 'uuid'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { recordCall } from './calls.ts'
 import { askResults } from './evaluations.ts'
@@ -28,7 +29,15 @@ const { signal } = new AbortController()
 it('names with characters that end a path are those of their project', async () => {
   const project = 'ada/my#50%?'
   const times = { started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:00:00Z' }
-  await recordCall(project, { op_name: 'test', ...times, inputs: {}, output: 1, attributes: {}, summary: {} })
+  await recordCall(project, {
+    id: newId(),
+    op_name: 'test',
+    ...times,
+    inputs: {},
+    output: 1,
+    attributes: {},
+    summary: {},
+  })
   await askResults(project, { evaluation_call_ids: [] }, signal)
   const path = '/v2/ada/my%2350%25%3F'
   replies.set(`${path}/monitors`, { monitors: [] })

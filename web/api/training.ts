@@ -152,5 +152,5 @@ export function eventsQuery(id: string, { isLive }: { isLive: boolean }) {
 }
 
 export async function cancelJob(id: string): Promise<Job> {
-  return await askJson(`/v1/preview/training-jobs/${id}/cancel`, { method: 'POST' })
+  return await askJson(`/v1/preview/training-jobs/${id}/cancel`, { method: 'POST', isRepeatable: true })
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { v7 as newId } from 'uuid'
 import { type Call, recordCall, streamCalls } from '../../api/calls.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { useReadOnly } from '../../api/read-only.ts'
@@ -23,8 +24,8 @@ export function FirstCalls({ name }: { name: ProjectName }) {
     queryFn: ({ signal }) => newestCalls(project, signal),
   })
   const send = useMutation({
-    mutationFn: (to: string) => recordCall(to, testCall()),
-    onSuccess: (_, to) => queries.invalidateQueries({ queryKey: ['calls', to] }),
+    mutationFn: ({ to, call }: { to: string; call: ReturnType<typeof testCall> }) => recordCall(to, call),
+    onSuccess: (_, { to }) => queries.invalidateQueries({ queryKey: ['calls', to] }),
   })
   return (
     <section aria-labelledby="arrived" className="rounded-lg border border-hair bg-panel">
@@ -33,7 +34,7 @@ export function FirstCalls({ name }: { name: ProjectName }) {
           Arrived in {project}
         </h2>
         {readOnly === undefined ? (
-          <Button onClick={() => send.mutate(project)} disabled={send.isPending}>
+          <Button onClick={() => send.mutate({ to: project, call: testCall() })} disabled={send.isPending}>
             Send a test call
           </Button>
         ) : (
@@ -101,6 +102,7 @@ async function newestCalls(project: string, signal: AbortSignal): Promise<Call[]
 function testCall() {
   const now = new Date()
   return {
+    id: newId(),
     op_name: 'test-call',
     started_at: new Date(now.getTime() - 42).toISOString(),
     ended_at: now.toISOString(),

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { MessageSquarePlus, ThumbsDown, ThumbsUp } from 'lucide-react'
 import { Fragment, useState } from 'react'
-import { type FeedbackItem, feedbackQuery, NOTE, REACTION } from '../../../api/feedback.ts'
+import { type FeedbackItem, feedbackQuery, NOTE, newFeedback, REACTION } from '../../../api/feedback.ts'
 import { useReadOnly } from '../../../api/read-only.ts'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Input } from '../../../components/input.tsx'
@@ -27,7 +27,7 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
   const [draft, setDraft] = useState<string>()
   const save = (note: string) => {
     setDraft(undefined)
-    add.mutate({ type: NOTE, payload: { note } }, { onError: () => setDraft(note) })
+    add.mutate(newFeedback(NOTE, { note }), { onError: () => setDraft(note) })
   }
   const readOnly = useReadOnly(project)
   useKeys(

@@ -4,6 +4,7 @@ import {
   type FeedbackItem,
   type Given,
   givenAgain,
+  newFeedback,
   REACTION,
   removeFeedback,
 } from '../../../api/feedback.ts'
@@ -92,7 +93,7 @@ export function useReactions(
     if (items === undefined || own === undefined) return
     if ([...added, ...removed].some(({ payload }) => payload['emoji'] === emoji)) return
     const item = given(emoji).find(({ wb_user_id }) => wb_user_id === own)
-    if (item === undefined) add.mutate({ type: REACTION, payload: { emoji } })
+    if (item === undefined) add.mutate(newFeedback(REACTION, { emoji }))
     else remove.mutate(item)
   }
 

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { failureOf } from '../../../api/client.ts'
 import { notify } from '../../../components/toast.ts'
 
 interface ChangeOptions<Result> {
@@ -25,11 +26,12 @@ export function useChange<Input, Result>(
   // Of a change that waits for the server, the library calls the functions of the latest render.
   const { mutate, isPending } = useMutation({
     mutationFn: ({ send }: Asked<Result>) => send(),
-    onSuccess: async (result, { changes = ACCOUNTS, onDone }) => {
-      onDone?.(result)
+    onSuccess: (result, { onDone }) => onDone?.(result),
+    onError: (error, { failed }) => notify({ title: failed, detail: failureOf(error) }),
+    // Also after a failure: without an answer, the change may have been made.
+    onSettled: async (_result, _error, { changes = ACCOUNTS }) => {
       await Promise.all(changes.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
     },
-    onError: (error, { failed }) => notify({ title: failed, detail: error.message }),
   })
   return {
     isPending,
