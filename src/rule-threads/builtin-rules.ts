@@ -3,7 +3,7 @@ import { Validator } from '@cfworker/json-schema'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { checked } from '../checked.ts'
-import { withMapped } from '../column-map.ts'
+import { ColumnMap, withMapped } from '../column-map.ts'
 import { invalidRequest } from '../errors.ts'
 
 /** Comparing takes the product of both lengths. */
@@ -20,8 +20,6 @@ export interface Compared {
   output: unknown
   inputs: Record<string, unknown>
 }
-
-const ColumnMap = z.record(z.string(), z.string()).nullish()
 
 /** Fields of the scorer classes below; they compare with the column `target`, or where there is none with the one that `column_map` names. */
 const Fields = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { withMapped } from '../../column-map.ts'
+import { ColumnMap, withMapped } from '../../column-map.ts'
 import { isRecord } from '../../is-record.ts'
 import { pythonFormat } from '../python-format.ts'
 import type { MediaKind } from './judge-media.ts'
@@ -25,7 +25,7 @@ export const Judge = z.looseObject({
   name: z.string().nullish(),
   model: z.unknown(),
   scoring_prompt: z.unknown(),
-  column_map: z.record(z.string(), z.string()).nullish(),
+  column_map: ColumnMap,
   enable_image_input_scoring: z.boolean().nullish(),
   enable_audio_input_scoring: z.boolean().nullish(),
   enable_video_input_scoring: z.boolean().nullish(),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { checked } from '../../checked.ts'
 import { dependencyFailed, invalidRequest, tooLarge } from '../../errors.ts'
 import type { Outbound, OutboundReply, OutboundRequest } from '../../outbound-http.ts'
@@ -39,11 +40,14 @@ const Auth = z.discriminatedUnion('mode', [
 type Auth = z.output<typeof Auth>
 type ClientCredentials = Extract<Auth, { mode: 'oauth_client_credentials' }>
 
+/** Settings of a service, which are sent to it with each call. */
+const SETTINGS_MAX = 1_000
+
 /** The value of a `RemoteScorer` as clients publish it. */
 const RemoteScorer = z.looseObject({
   name: z.string().nullish(),
   endpoint_url: Url,
-  config: z.record(z.string(), z.unknown()).nullish(),
+  config: recordOf(z.unknown(), SETTINGS_MAX).nullish(),
   auth_config: Auth.nullish(),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checked } from '../../checked.ts'
+import { ColumnMap } from '../../column-map.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { OP_SOURCE_FILE } from '../../trace/objects/op-value.ts'
@@ -30,7 +31,7 @@ export const NO_SCORER_CODE: ScorerCode = {
 const Op = z.looseObject({ files: z.looseObject({ [OP_SOURCE_FILE]: z.string() }) })
 const OwnClass = z.looseObject({
   score: z.string(),
-  column_map: z.record(z.string(), z.string()).nullish(),
+  column_map: ColumnMap,
 })
 
 const Reply = z.union([z.object({ result: z.unknown() }), z.object({ error: z.string() })])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { invalidRequest } from '../../errors.ts'
 import { checkListed } from '../listed-names.ts'
 import type { RunsCondition, RunsFilter } from './queries.ts'
@@ -19,7 +20,7 @@ const SUPPORTED = `${Object.keys(COLUMNS).join(', ')}, state and tags by equalit
 /** Conditions of one filter: each is a part of a statement. */
 const CONDITIONS_MAX = 100
 
-const Conditions = z.record(z.string(), z.unknown())
+const Conditions = recordOf(z.unknown(), CONDITIONS_MAX)
 const Listed = z.union([
   z.string().transform((text) => [text]),
   z.strictObject({ $in: z.array(z.string()) }).transform(({ $in }) => $in),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { recordOf } from '../../bounded-wire.ts'
 import { PageQuery, pageOf } from '../../page-wire.ts'
 
 export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
@@ -11,9 +12,12 @@ const FileChunk = z.object({
 })
 export type FileChunk = z.output<typeof FileChunk>
 
+/** Files of one request. Wire: clients send four, and more of those that users name themselves. */
+const FILES_MAX = 1_000
+
 /** Wire: a running client sends this every few seconds; one whose machine is about to be taken from it says so; the last one ends the run. */
 export const FileStreamReq = z.object({
-  files: z.record(z.string(), FileChunk).nullish(),
+  files: recordOf(FileChunk, FILES_MAX).nullish(),
   preempting: z.boolean().nullish(),
   complete: z.boolean().nullish(),
   exitcode: z.int().nullish(),
