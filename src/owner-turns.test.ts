@@ -3,7 +3,7 @@ import { createOwnerTurns } from './owner-turns.ts'
 
 /** Work that is done when the test says so, and the names of what was begun, in that order. */
 function useWork(options: { places: number; waitingMax: number }) {
-  const turns = createOwnerTurns(options)
+  const turns = createOwnerTurns({ ...options, called: 'jobs' })
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   return {
@@ -35,12 +35,28 @@ describe('createOwnerTurns', () => {
   })
 
   it('goes on after work that fails, and refuses what is too much of one entity', async () => {
-    const turns = createOwnerTurns({ places: 1, waitingMax: 1 })
+    const turns = createOwnerTurns({ places: 1, waitingMax: 1, called: 'jobs' })
     const failed = turns('a/b', () => Promise.reject(new Error('no')))
     const next = turns('a/c', async () => 'done')
-    await expect(turns('a/d', async () => 'refused')).rejects.toThrow('waiting already')
+    await expect(turns('a/d', async () => 'refused')).rejects.toThrow('1 jobs of a are waiting already')
     const others = turns('other', async () => 'also done')
     await expect(failed).rejects.toThrow('no')
     expect(await Promise.all([next, others])).toEqual(['done', 'also done'])
+  })
+
+  it('refuses nothing for which a place is free, and forgets what no longer waits', async () => {
+    const turns = createOwnerTurns({ places: 2, waitingMax: 1, called: 'jobs' })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = turns('a/one', () => promise)
+    const left = new AbortController()
+    const waiting = turns('a/one', async () => 'too late', left.signal)
+    expect(await turns('a/two', async () => 'at once')).toBe('at once')
+    await expect(turns('a/one', async () => 'refused')).rejects.toThrow('waiting already')
+    left.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    const next = turns('a/one', async () => 'next')
+    resolve()
+    await first
+    expect(await next).toBe('next')
   })
 })

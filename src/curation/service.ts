@@ -28,7 +28,7 @@ export interface Curation {
   /**
    * Collects calls into a version of a dataset and, on request, submits a training job on it. The same calls make the
    * same version, so a request whose job was refused can be repeated. A project collects once at a time, and projects take turns.
-   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; 503 where too many collects of the entity wait;
+   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; 429 where too many collects of the entity wait;
    * what refuses a training job.
    */
   collect(req: CollectReq, context: CallContext): Promise<CollectRes>
@@ -37,10 +37,9 @@ export interface Curation {
 export function createCuration(deps: CurationDeps): Curation {
   const { gather } = createCollector(deps)
   const training = createTraining(deps)
-  const turns = createOwnerTurns({ places: AT_ONCE, waitingMax: WAITING_MAX })
+  const turns = createOwnerTurns({ places: AT_ONCE, waitingMax: WAITING_MAX, called: 'collects' })
 
   async function collectInTurn(req: CollectReq, context: CallContext): Promise<CollectRes> {
-    context.signal.throwIfAborted()
     const { entity, project } = req
     const { name, train, isGrouped } = targetOf(req)
     checkObjectId(safeName(name))
@@ -71,7 +70,7 @@ export function createCuration(deps: CurationDeps): Curation {
   return {
     async collect(req, context) {
       checkReq(req)
-      return turns(projectIdOf(req), () => collectInTurn(req, context))
+      return turns(projectIdOf(req), () => collectInTurn(req, context), context.signal)
     },
   }
 }

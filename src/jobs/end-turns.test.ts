@@ -53,6 +53,14 @@ describe('endTurns', () => {
     expect(both.asked).toEqual(['flood2', 'flood3'])
     const mixed: [string, number][] = [['a', 9e9], ...FLOOD.slice(0, 3)]
     expect((await askedOf('mixed', { held: mixed, waiting: ['b'] })).asked).toEqual(['flood3'])
+    const soon: [string, number][] = [
+      ['a', 2 * MINUTE_MS],
+      ...FLOOD.slice(0, 3).map(([entity]): [string, number] => [entity, 10_000]),
+    ]
+    expect(await askedOf('soon of most', { held: soon, waiting: ['b'] })).toMatchObject({
+      asked: [],
+      idleMs: expect.toSatisfy((ms: number) => ms <= MINUTE_MS),
+    })
   })
 
   it('asks none while places are free, only their own entity waits, or enough are ending', async () => {

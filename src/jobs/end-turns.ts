@@ -23,11 +23,11 @@ export async function endTurns(
   let idleMs = Number.POSITIVE_INFINITY
   // The first ones get the places of those that are ending.
   for (const entity of byPlaces.slice(own.length - going.length)) {
+    const most = Math.max(...places.values())
+    if (most <= placesOf(places, entity)) break
     const longest = going
-      .filter((row) => placesOf(places, row.entity) > placesOf(places, entity) && !running.isEnding(row))
-      .toSorted(
-        (one, other) => placesOf(places, other.entity) - placesOf(places, one.entity) || byStart(one, other),
-      )
+      .filter((row) => placesOf(places, row.entity) === most && !running.isEnding(row))
+      .toSorted(byStart)
     const leftMs = (row: JobRow): number => Date.parse(row.started_at ?? '') + turnMs - Date.now()
     const over = longest.find((row) => leftMs(row) <= 0)
     if (over === undefined) {

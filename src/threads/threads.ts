@@ -33,7 +33,7 @@ export class ThreadLost extends Error {
 /**
  * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended. Owners take turns,
  * and each has one thread at a time (`owner-turns.ts`).
- * @throws ThreadLost, and 503 where too many jobs of the owner's entity wait
+ * @throws ThreadLost, and 429 where too many jobs of the owner's entity wait
  */
 export type RunInThread<Job, Answer> = (
   owner: string,
@@ -47,7 +47,11 @@ export function createThreads<Job, Answer>({
   threadsMax,
   memoryMbMax,
 }: ThreadsOptions): RunInThread<Job, Answer> {
-  const turns = createOwnerTurns({ places: threadsMax, waitingMax: WAITING_MAX })
+  const turns = createOwnerTurns({
+    places: threadsMax,
+    waitingMax: WAITING_MAX,
+    called: 'pieces of such work',
+  })
   const idle: { worker: Worker; ending: NodeJS.Timeout }[] = []
 
   async function start(): Promise<Worker> {

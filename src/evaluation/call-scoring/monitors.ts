@@ -18,6 +18,9 @@ import { tasksPerCall, unstartedOf, type WantedDeps, wantedTasks } from './wante
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
 
+/** Monitors that skip calls. */
+const SKIPPING_MAX = 10_000
+
 /** Where other servers may change them, and end before they have sent the message. */
 const REMEMBERED_MS = 10_000
 
@@ -53,6 +56,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     max: PROJECTS_MAX,
     ttl: peers.arePossible ? REMEMBERED_MS : 0,
   })
+  // What such a monitor says of itself is written when it begins to skip, and not at each look.
+  const skipping = new LRUCache<string, true>({ max: SKIPPING_MAX })
   const noted: NotedCalls = createNotedCalls({ control, log, jobs: () => jobs })
   const jobs = jobQueue.define<NotedProject>({
     kind: 'match_monitors',
@@ -114,7 +119,10 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const unstarted = await unstartedOf(deps, written, signal)
     const { open, full } = await withRoom(project_id, monitors)
     const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors: open }, signal)
-    for (const { monitor, reason } of [...full, ...failed]) {
+    const fullSince = full.filter(({ monitor }) => !skipping.has(monitor.ref))
+    for (const { ref } of open) skipping.delete(ref)
+    for (const { monitor } of fullSince) skipping.set(monitor.ref, true)
+    for (const { monitor, reason } of [...fullSince, ...failed]) {
       log.warn({ monitor: monitor.ref, reason }, 'a monitor chooses no calls')
       await queries.countRun(control, { project_id, object_id: monitor.object_id, error: reason })
     }

@@ -10,6 +10,20 @@ function limitsWith(ofEntities: Record<string, number>, ofMonitor: number) {
 }
 
 describe('limits of waiting scores', () => {
+  it('of monitors count what is much once in a while', async () => {
+    let reads = 0
+    const count = (): number => ++reads * 50_000
+    const limits = createWaitingLimits({
+      countOpenBy: async () => count(),
+      countOpenOf: async (refs) => new Map(refs.map((ref) => [ref, count()])),
+    })
+    for (const _ of [1, 2, 3]) {
+      const waitingOf = await limits.ofMonitors('a/b', ['m'])
+      expect(waitingOf('m').count).toBe(50_000)
+    }
+    expect(reads).toBe(2)
+  })
+
   it('refuse the entity that has too many, and no other', async () => {
     const limits = limitsWith({ flood: 1_000_000 }, 0)
     await expect(limits.check('flood/project')).rejects.toMatchObject({ status: 429 })

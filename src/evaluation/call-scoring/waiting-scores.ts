@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { placeOf } from '../../access.ts'
 import { tooManyRequests } from '../../errors.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
@@ -8,6 +9,16 @@ const OF_ENTITY_MAX = 1_000_000
 
 /** Those of a monitor: one whose judge is slow leaves room for other monitors, and for requests. */
 const OF_MONITOR_MAX = 100_000
+
+/**
+ * Counts from here on are remembered for a while for monitors, which look all the time: to count a million rows takes a second, in which
+ * nothing else is answered, and their limit need not be exact.
+ */
+const REMEMBERED_FROM = 10_000
+const REMEMBERED_MS = 30_000
+
+/** Entities and monitors with so many scores. */
+const REMEMBERED_MAX = 1_000
 
 /** Scores of one monitor that have not ended. */
 export interface WaitingScores {
@@ -27,21 +38,33 @@ export interface WaitingLimits {
 export function createWaitingLimits(
   jobs: Pick<JobsOfKind<ScoringTask>, 'countOpenBy' | 'countOpenOf'>,
 ): WaitingLimits {
-  async function problemOfEntity(projectId: string): Promise<string | undefined> {
-    const { entity } = placeOf(projectId)
-    const isFull = (await jobs.countOpenBy('entity', entity)) >= OF_ENTITY_MAX
-    return isFull ? `${OF_ENTITY_MAX} scores of ${entity} are waiting already` : undefined
+  const large = new LRUCache<string, number>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS })
+
+  function remember(name: string, count: number): number {
+    if (count >= REMEMBERED_FROM) large.set(name, count)
+    return count
+  }
+
+  async function countOfEntity(entity: string): Promise<number> {
+    return large.get(entity) ?? remember(entity, await jobs.countOpenBy('entity', entity))
+  }
+
+  async function countsOf(refs: readonly string[]): Promise<Map<string, number>> {
+    const counted = await jobs.countOpenOf(refs.filter((ref) => large.get(ref) === undefined))
+    return new Map(refs.map((ref) => [ref, large.get(ref) ?? remember(ref, counted.get(ref) ?? 0)]))
   }
 
   return {
     async check(projectId) {
-      const problem = await problemOfEntity(projectId)
+      const { entity } = placeOf(projectId)
+      const problem = problemOf(entity, await jobs.countOpenBy('entity', entity))
       if (problem !== undefined) throw tooManyRequests(problem, 60)
     },
 
     async ofMonitors(projectId, refs) {
-      const counts = await jobs.countOpenOf(refs)
-      const ofAll = await problemOfEntity(projectId)
+      const counts = await countsOf(refs)
+      const { entity } = placeOf(projectId)
+      const ofAll = problemOf(entity, await countOfEntity(entity))
       return (ref) => {
         const count = counts.get(ref) ?? 0
         const own =
@@ -51,4 +74,8 @@ export function createWaitingLimits(
       }
     },
   }
+}
+
+function problemOf(entity: string, count: number): string | undefined {
+  return count >= OF_ENTITY_MAX ? `${OF_ENTITY_MAX} scores of ${entity} are waiting already` : undefined
 }

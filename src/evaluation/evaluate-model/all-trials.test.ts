@@ -33,6 +33,16 @@ describe('workOnAll', () => {
     expect(done.length).toBeLessThan(100)
   })
 
+  it('throws why no row was done, and not that the turn is over', async () => {
+    const { turn, all } = signals()
+    const work = async (): Promise<void> => {
+      await new Promise(setImmediate)
+      turn.abort(new Error('The turn is over'))
+      throw unavailable('away')
+    }
+    await expect(workOnAll(rows(1000), work, all)).rejects.toThrow('away')
+  })
+
   it('is done where the last row was begun before the end of the turn', async () => {
     const { turn, all } = signals()
     let done = 0

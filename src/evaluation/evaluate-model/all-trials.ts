@@ -29,6 +29,7 @@ export async function workOnAll<Trial>(
 ): Promise<void> {
   const left: unknown[] = []
   let leftInARow = 0
+  let isAnyDone = false
   let isCutShort = false
   async function* untilEnded(): AsyncGenerator<Trial> {
     try {
@@ -45,6 +46,7 @@ export async function workOnAll<Trial>(
     try {
       await evaluate(trial)
       leftInARow = 0
+      isAnyDone = true
     } catch (error) {
       leftInARow++
       if (isTemporary(error) && !(error instanceof StoreFailed)) left.push(error)
@@ -53,6 +55,8 @@ export async function workOnAll<Trial>(
   }
   await pMap(untilEnded(), work, { concurrency: ROWS_AT_ONCE, signal })
   failed.signal.throwIfAborted()
+  // An attempt that came to nothing counts as one that failed, not as a turn.
+  if (left.length > 0 && !isAnyDone) throw left[0]
   if (isCutShort) throw turn.reason
   if (left.length > 0) throw left[0]
 }

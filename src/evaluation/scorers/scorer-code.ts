@@ -52,7 +52,7 @@ export function createScorerCode(deps: {
   }
 
   async function runWith(owner: string, code: Code, { output, inputs }: Scored): Promise<unknown> {
-    const request = JSON.stringify({ ...code, output, inputs })
+    const request = () => JSON.stringify({ ...code, output, inputs })
     const reply = Reply.parse(JSON.parse(await processes.ask(owner, request)))
     if ('error' in reply) throw invalidRequest(reply.error)
     return reply.result

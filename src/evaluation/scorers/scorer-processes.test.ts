@@ -21,18 +21,18 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 it('a process that ended while it was idle is replaced, and one that did not is used again', async () => {
   using processes = createScorerProcesses({ find: () => join(folder, 'python'), confinement: 'none' })
-  const first = Number(await processes.ask('e/p', '{}'))
-  expect(Number(await processes.ask('e/p', '{}'))).toBe(first)
+  const first = Number(await processes.ask('e/p', () => '{}'))
+  expect(Number(await processes.ask('e/p', () => '{}'))).toBe(first)
   process.kill(first, 'SIGKILL')
   // It is gone once Node has noticed its end.
   await eventually(() => expect(() => process.kill(first, 0)).toThrow('ESRCH'))
-  expect(Number(await processes.ask('e/p', '{}'))).not.toBe(first)
+  expect(Number(await processes.ask('e/p', () => '{}'))).not.toBe(first)
 })
 
 it('projects take turns, however many scores each waits for', async () => {
   using processes = createScorerProcesses({ find: () => join(folder, 'python'), confinement: 'none' })
   let ended = 0
-  const ask = (owner: string) => processes.ask(owner, '{}').then(() => ended++)
+  const ask = (owner: string) => processes.ask(owner, () => '{}').then(() => ended++)
   const flood = Array.from({ length: 300 }, () => ask('flood/p'))
   await ask('other/p')
   // It has the second turn; its process may be slower than the other one, which goes on with the flood.
@@ -44,9 +44,9 @@ it('a project with too many waiting scores is refused further ones, and another 
   let ended: Promise<PromiseSettledResult<string>[]>
   {
     using processes = createScorerProcesses({ find: () => join(folder, 'silent'), confinement: 'none' })
-    const flood = Array.from({ length: 10_002 }, () => processes.ask('flood/p', '{}'))
-    ended = Promise.allSettled([...flood, processes.ask('other/p', '{}')])
-    await expect(processes.ask('flood/p', '{}')).rejects.toThrow('10000 scores of flood/p')
+    const flood = Array.from({ length: 10_002 }, () => processes.ask('flood/p', () => '{}'))
+    ended = Promise.allSettled([...flood, processes.ask('other/p', () => '{}')])
+    await expect(processes.ask('flood/p', () => '{}')).rejects.toThrow('10000 scores of flood')
   }
   const reasons = (await ended).map((one) => (one.status === 'rejected' ? String(one.reason) : one.value))
   expect(new Set(reasons)).toEqual(

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
-import { createOwnerLines } from '../../owner-lines.ts'
+import { createOwnerLines, entityOf } from '../../owner-lines.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 
 /** Processes at once; the code in each may take 2 GiB of memory. */
 const PROCESSES_MAX = 2
 
-/** Requests of one project that wait: more than its evaluations and scores that run at once ask for. */
+/** Requests of one entity that wait: more than its evaluations and scores that run at once ask for. */
 const WAITING_MAX = 10_000
 
 /** The program has a shorter time limit of its own. */
@@ -35,9 +35,10 @@ export interface ScorerProcesses extends Disposable {
   /**
    * The line that answers a line. Projects take turns.
    * @param owner the id of the project
-   * @throws 503 where the program does not start, or ends without an answer, and where too many requests of the project wait
+   * @param request makes the line when its turn has come: thousands that wait may have some megabytes each
+   * @throws 503 where the program does not start, or ends without an answer, and where too many requests of the entity wait
    */
-  ask(owner: string, request: string): Promise<string>
+  ask(owner: string, request: () => string): Promise<string>
 }
 
 export function createScorerProcesses({ find, confinement }: ScorerPython): ScorerProcesses {
@@ -63,8 +64,8 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
   }
 
   async function turn(owner: string): Promise<void> {
-    if (lines.weight(owner) >= WAITING_MAX)
-      throw unavailable(`${WAITING_MAX} scores of ${owner} by code are waiting already`, 60)
+    if (lines.weightOfEntity(owner) >= WAITING_MAX)
+      throw unavailable(`${WAITING_MAX} scores of ${entityOf(owner)} by code are waiting already`, 60)
     if (places === 0) return new Promise((resolve) => lines.add(owner, resolve))
     places--
   }
@@ -76,10 +77,11 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
     else begin()
   }
 
-  async function askOne(request: string): Promise<string> {
+  async function askOne(request: () => string): Promise<string> {
+    const line = request()
     const process = idle.pop() ?? start()
     try {
-      const answer = await process.ask(request)
+      const answer = await process.ask(line)
       idle.push(process)
       return answer
     } catch (error) {
