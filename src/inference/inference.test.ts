@@ -98,9 +98,12 @@ describe('POST /v1/completions', () => {
     expect(both.status).toBe(400)
   })
 
-  it('400 for guided constraints that the engine would compile for too long', async () => {
-    const refused = await post('/v1/completions', { prompt: 'x', guided_regex: '([a-z]{1,99}){1,99}' })
-    expect(refused.status).toBe(400)
+  it.each([
+    { guided_regex: '([a-z]{1,99}){1,99}' },
+    { guided_json: { type: 'object' }, guided_whitespace_pattern: ' ' },
+    { guided_choice: ['a'], guided_decoding_backend: 'outlines' },
+  ])('400 for guided constraints that the engine cannot keep to: %j', async (fields) => {
+    expect((await post('/v1/completions', { prompt: 'x', ...fields })).status).toBe(400)
   })
 
   it('422 for an invalid prompt, 404 for an unknown model, 400 for too many answers at once', async () => {

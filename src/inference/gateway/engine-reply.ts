@@ -42,7 +42,10 @@ export async function readText(reply: EngineReply): Promise<string> {
   await reply.read((chunk) => {
     bytes += chunk.byteLength
     if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk)
-    else end = Buffer.from(Buffer.concat([end, chunk]).subarray(-END_BYTES))
+    else {
+      const before = end.length === 0 ? (chunks.at(-1) ?? end) : end
+      end = Buffer.from(Buffer.concat([before, chunk]).subarray(-END_BYTES))
+    }
   })
   if (bytes > REPLY_BYTES_MAX) throw new ReplyTooLarge(bytes, end.toString('utf8'))
   return Buffer.concat(chunks).toString('utf8')

@@ -10,10 +10,8 @@ export interface Project {
 /** Finds the project of a request; undefined when nothing names one. */
 export type ProjectOf = (context: CallContext, target: Target) => Project | undefined
 
-const NAME = /^[^/]{1,128}$/
-
-/** Wire: `team/project`; anything else is ignored. */
-const PROJECT = /^([^/\s]{1,128})\/([^/\s]{1,128})$/
+/** A name as projects and entities have it: without the characters that no person can have meant. */
+const NAME = /^(?=.*\S)[^/\p{Cc}]{1,128}$/u
 
 /**
  * The first of `headers` that names a project counts, then the project of the model, then the only one that the key may use.
@@ -30,24 +28,17 @@ export function createProjectOf(headers: readonly string[]): ProjectOf {
   }
 }
 
-/** Names in a header may be percent-encoded: it holds neither spaces in names nor letters beyond Latin-1. */
+/** Names in a header may be percent-encoded: it holds no letters beyond Latin-1. */
 function projectInHeader(text: string): Project | undefined {
-  const [entity = '', project = '', ...more] = text.trim().split('/')
-  if (/\s/.test(text.trim()) || more.length > 0) return undefined
-  const named = { entity: decoded(entity), project: decoded(project) }
-  return NAME.test(named.entity) && NAME.test(named.project) ? named : undefined
-}
-
-function decoded(text: string): string {
   try {
-    return decodeURIComponent(text)
+    return projectNamed(decodeURIComponent(text))
   } catch {
-    return text
+    return projectNamed(text)
   }
 }
 
-/** The project that a text names; undefined for any other text. */
+/** The project that a text names as `team/project`; undefined for any other text. */
 export function projectNamed(text: string): Project | undefined {
-  const [, entity, project] = PROJECT.exec(text.trim()) ?? []
-  return entity === undefined || project === undefined ? undefined : { entity, project }
+  const [entity = '', project = '', ...more] = text.trim().split('/')
+  return more.length === 0 && NAME.test(entity) && NAME.test(project) ? { entity, project } : undefined
 }
