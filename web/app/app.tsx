@@ -2,7 +2,7 @@ import { focusManager, type QueryClient, QueryClientProvider } from '@tanstack/r
 import { RouterProvider } from '@tanstack/react-router'
 import { Suspense, useEffect, useSyncExternalStore } from 'react'
 import { flushSync } from 'react-dom'
-import { meQuery } from '../api/accounts.ts'
+import { askMe, meQuery } from '../api/accounts.ts'
 import { accept, accessStore, depart } from '../api/key.ts'
 import { lazyPart } from '../components/lazy-part.ts'
 import { forgetTab } from '../components/remembered.ts'
@@ -34,11 +34,14 @@ function userOf(queryClient: QueryClient): string | undefined {
   return queryClient.getQueryData(meQuery.queryKey)?.user
 }
 
-/** Shows the page as it was to the person whose it is, with all that is being written there; to others anew. */
+/**
+ * Shows the page as it was to the person whose it is, with all that is being written there; to others anew.
+ * @throws where the server does not say who the person is: then nothing has changed
+ */
 async function goOn(queryClient: QueryClient): Promise<void> {
   const before = userOf(queryClient)
-  const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0, retry: false }).catch(() => undefined)
-  if (before !== undefined && before === me?.user) {
+  const me = await askMe()
+  if (before === me.user) {
     accept()
     await queryClient.invalidateQueries()
     return

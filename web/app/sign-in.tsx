@@ -46,16 +46,26 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     else await onEnter()
   }
 
-  async function enter(shown: { token: string } | { key: string }): Promise<void> {
-    setState('entering')
-    setProblem(undefined)
+  async function tryGoOn(): Promise<void> {
     try {
-      await signIn(shown)
       await goOn()
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error))
       setState('ready')
     }
+  }
+
+  async function enter(shown: { token: string } | { key: string }): Promise<void> {
+    setState('entering')
+    setProblem(undefined)
+    try {
+      await signIn(shown)
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+      setState('ready')
+      return
+    }
+    await tryGoOn()
   }
 
   async function begin(): Promise<void> {
@@ -64,7 +74,7 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     const options = await signInOptions()
     setHasProvider(options?.single_sign_on ?? false)
     if (token !== undefined) return
-    if (options !== undefined && problem === undefined && (await resume(options))) await goOn()
+    if (options !== undefined && problem === undefined && (await resume(options))) await tryGoOn()
     else setState('ready')
   }
 
