@@ -49,10 +49,10 @@ describe('POST /cost/create', () => {
     expect(Date.parse(String(cost?.['effective_date']))).toBeGreaterThanOrEqual(before)
   })
 
-  it('400 for too many prices, and none is kept', async () => {
+  it('422 for too many prices, and none is kept', async () => {
     const project = server.newProject()
     const costs = Object.fromEntries(Array.from({ length: 10_001 }, (_, model) => [`m${model}`, PRICE]))
-    expect((await server.post('/cost/create', { project_id: project, costs })).status).toBe(400)
+    expect((await server.post('/cost/create', { project_id: project, costs })).status).toBe(422)
     expect(await query(project)).toEqual([])
   })
 

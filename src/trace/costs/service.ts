@@ -21,15 +21,12 @@ const PRICES_PER_MODEL = 1000
 /** Calls name models of any number and length, and a query has room for a limited list of values. */
 const MODELS_PER_QUERY = { count: 10_000, bytes: 512 * 1024 }
 
-/** Prices in one request: several times the models of a public price list. */
-const COSTS_MAX = 10_000
-
 /** About the characters of a cost in a reply. */
 const COST_CHARS = 400
 
 /** What tokens cost: prices that people enter for a project, and default prices that the server knows. */
 export interface Costs {
-  /** @throws 400 for too many prices, or an effective date that is none */
+  /** @throws 400 for an effective date that is none */
   create(req: wire.CostCreateReq, context: CallContext): Promise<wire.CostCreateRes>
   /** Wire: only prices of the project itself. */
   query(req: wire.CostQueryReq, context: CallContext): Promise<wire.CostQueryRes>
@@ -53,7 +50,6 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
 
   async function create(req: wire.CostCreateReq, { caller }: CallContext): Promise<wire.CostCreateRes> {
     const costs = Object.entries(req.costs)
-    if (costs.length > COSTS_MAX) throw invalidRequest(`At most ${COSTS_MAX} prices in one request`)
     const at = nowIso()
     const rows = costs.map(([llm_id, cost]) => ({
       ...cost,

@@ -18,7 +18,7 @@ const CostInput = z
   })
   .meta({ id: 'CostInput' })
 
-/** Lists of the prices of all providers have some thousand models. */
+/** Prices in one request: several times the models of a public price list. */
 const COSTS_MAX = 10_000
 
 export const CostCreateReq = z.object({ project_id: z.string(), costs: recordOf(CostInput, COSTS_MAX) })

@@ -5,10 +5,10 @@ import { AgentDashboard } from './agent-dashboard.ts'
 import { AnyObject, Float, Integer, model, optional } from './stored-model.ts'
 import { StoredCallsFilter, StoredQuery, StoredSortBy } from './stored-query.ts'
 
-/** Fields and bases of every object of a builtin class. */
 /** Columns, names or headers of one object: more than a page shows. */
 const MEMBERS_MAX = 10_000
 
+/** Fields and bases of every object of a builtin class. */
 const named = { name: optional(z.string()), description: optional(z.string()) }
 const isObject = { bases: ['BaseObject'] } as const
 

@@ -82,27 +82,32 @@ const SAMPLES_MIN = 4
 /** Points of one key in one reply. */
 const POINTS_MAX = 10_000
 
-export const MetricsQuery = z.object({
-  keys: z
-    .string()
-    .default('')
-    .transform((text) => text.split(',').filter((key) => key !== ''))
-    .pipe(z.array(z.string()).max(KEYS_MAX))
-    .meta({ description: 'Separated by commas' }),
-  key: z
-    .union([z.string(), z.array(z.string())])
-    .default([])
-    .transform((given) => [given].flat())
-    .pipe(z.array(z.string()).max(KEYS_MAX))
-    .meta({ description: 'One key, which may have commas; may be repeated' }),
-  stream: z.enum(['history', 'system']).default('history'),
-  after_step: z.int().default(-1),
-  limit: z.int().min(1).max(POINTS_MAX).default(1_000),
-  samples: z.int().min(SAMPLES_MIN).max(POINTS_MAX).optional().meta({
-    description:
-      'Instead of the first points: at most so many of all, the first, lowest, highest and last of each stretch of steps',
-  }),
-})
+export const MetricsQuery = z
+  .object({
+    keys: z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').filter((key) => key !== ''))
+      .pipe(z.array(z.string()).max(KEYS_MAX))
+      .meta({ description: 'Separated by commas' }),
+    key: z
+      .union([z.string(), z.array(z.string())])
+      .default([])
+      .transform((given) => [given].flat())
+      .pipe(z.array(z.string()).max(KEYS_MAX))
+      .meta({ description: 'One key, which may have commas; may be repeated' }),
+    stream: z.enum(['history', 'system']).default('history'),
+    after_step: z.int().default(-1),
+    limit: z.int().min(1).max(POINTS_MAX).default(1_000),
+    samples: z.int().min(SAMPLES_MIN).max(POINTS_MAX).optional().meta({
+      description:
+        'Instead of the first points: at most so many of all, the first, lowest, highest and last of each stretch of steps',
+    }),
+  })
+  .refine(({ keys, key }) => keys.length + key.length <= KEYS_MAX, {
+    error: `At most ${KEYS_MAX} keys`,
+    path: ['key'],
+  })
 export type MetricsQuery = z.output<typeof MetricsQuery>
 
 /** A value is null where it is not a finite number. */

@@ -205,15 +205,7 @@ def find_progress(work_dir: Path, quantization: Quantization) -> Progress | None
         if "steps" not in state:
             state["steps"] = steps_of(state.pop("num_steps"), state.pop("metrics"))
         found = Progress(**state)
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-        TypeError,
-        KeyError,
-        pickle.UnpicklingError,
-        zipfile.BadZipFile,
-    ) as error:
+    except DAMAGED as error:
         print(f"ignored the damaged {path}: {error}", file=sys.stderr, flush=True)
         return None
     if found.quantization != quantization:
