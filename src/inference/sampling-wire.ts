@@ -105,7 +105,7 @@ const StructuredOutputs = z
   })
   .meta({ id: 'ChatStructuredOutputs' })
 
-const { json, regex, choice, grammar, whitespace_pattern, _backend } = StructuredOutputs.shape
+const { json, regex, choice, grammar } = StructuredOutputs.shape
 
 /** Wire: the older names of constraints, which clients still send. */
 const guidedFields = {
@@ -113,8 +113,6 @@ const guidedFields = {
   guided_regex: regex,
   guided_choice: choice,
   guided_grammar: grammar,
-  guided_whitespace_pattern: whitespace_pattern,
-  guided_decoding_backend: _backend,
 }
 
 const Xarg = z.union([z.string(), z.number()])
@@ -172,6 +170,8 @@ export const REFUSED_FIELDS = [
   'return_token_offsets',
   'stream_interval',
   'watermarking',
+  'guided_whitespace_pattern',
+  'guided_decoding_backend',
 ] as const
 
 const refusedFields = Object.fromEntries(

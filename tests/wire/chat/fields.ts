@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { conversationCases } from './conversation-cases.ts'
 import type { Ask, Reply } from './field-case.ts'
+import { guidedCases } from './guided-cases.ts'
 import { replyCases } from './reply-cases.ts'
 import { samplingCases } from './sampling-cases.ts'
 import { chatServer } from './server.ts'
 
-const CASES = { ...conversationCases, ...samplingCases, ...replyCases }
+const CASES = { ...conversationCases, ...samplingCases, ...guidedCases, ...replyCases }
 
 function send(fields: object, headers: Record<string, string> = {}): Promise<Response> {
   const defaults = { messages: [{ role: 'user', content: 'What is 2 + 3?' }], temperature: 0, max_tokens: 24 }
