@@ -9,6 +9,7 @@ import type { OnEnded } from '../../trace/calls/write/writer.ts'
 import { MONITOR_CLASS } from '../../trace/objects/object-class.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { type ActiveMonitor, knownMonitors } from './active-monitors.ts'
+import { createMonitorRooms } from './monitor-room.ts'
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import * as queries from './queries.ts'
 import type { ScoringTasks } from './scoring-task.ts'
@@ -17,9 +18,6 @@ import { tasksPerCall, unstartedOf, type WantedDeps, wantedTasks } from './wante
 
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
-
-/** Monitors that skip calls. */
-const SKIPPING_MAX = 10_000
 
 /** Where other servers may change them, and end before they have sent the message. */
 const REMEMBERED_MS = 10_000
@@ -56,8 +54,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     max: PROJECTS_MAX,
     ttl: peers.arePossible ? REMEMBERED_MS : 0,
   })
-  // What such a monitor says of itself is written when it begins to skip, and not at each look.
-  const skipping = new LRUCache<string, true>({ max: SKIPPING_MAX })
+  const roomOf = createMonitorRooms(deps.waitingScores)
   const noted: NotedCalls = createNotedCalls({ control, log, jobs: () => jobs })
   const jobs = jobQueue.define<NotedProject>({
     kind: 'match_monitors',
@@ -94,19 +91,6 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     return wanted.length === 0 ? () => undefined : noted.note(wanted)
   }
 
-  /** The monitors that may add tasks, and those of which too many wait: these skip calls, and say so in their state. */
-  async function withRoom(project_id: string, monitors: readonly ActiveMonitor[]) {
-    const waitingOf = await deps.waitingScores.ofMonitors(
-      project_id,
-      monitors.map(({ ref }) => ref),
-    )
-    const full = monitors.flatMap((monitor) => {
-      const reason = waitingOf(monitor.ref).problem
-      return reason === undefined ? [] : [{ monitor, reason }]
-    })
-    return { open: monitors.filter(({ ref }) => waitingOf(ref).problem === undefined), full }
-  }
-
   /**
    * Adds the tasks that monitors define for some calls, and removes the notes of these. A call whose end came before its
    * start is looked at once more, later.
@@ -117,12 +101,9 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const written = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
     if (written.length === 0) return
     const unstarted = await unstartedOf(deps, written, signal)
-    const { open, full } = await withRoom(project_id, monitors)
+    const { open, newlyFull } = await roomOf(project_id, monitors)
     const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors: open }, signal)
-    const fullSince = full.filter(({ monitor }) => !skipping.has(monitor.ref))
-    for (const { ref } of open) skipping.delete(ref)
-    for (const { monitor } of fullSince) skipping.set(monitor.ref, true)
-    for (const { monitor, reason } of [...fullSince, ...failed]) {
+    for (const { monitor, reason } of [...newlyFull, ...failed]) {
       log.warn({ monitor: monitor.ref, reason }, 'a monitor chooses no calls')
       await queries.countRun(control, { project_id, object_id: monitor.object_id, error: reason })
     }
