@@ -57,6 +57,7 @@ async function run({ help, program, passed }: Demo): Promise<void> {
     if (!values.exit) {
       process.stdout.write('\nServing until Ctrl-C.\n')
       await server.closed
+      if (server.failure !== undefined) throw new Error(server.failure)
     }
   } finally {
     server.stop()
