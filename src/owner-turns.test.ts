@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createOwnerTurns } from './owner-turns.ts'
 
+const ONE_EACH = {
+  ownerPlaces: 1,
+  refusal: (entity: string) => new Error(`1 jobs of ${entity} are waiting already`),
+}
+
 /** Work that is done when the test says so, and the names of what was begun, in that order. */
 function useWork(options: { places: number; waitingMax: number }) {
-  const turns = createOwnerTurns({ ...options, called: 'jobs' })
+  const turns = createOwnerTurns({ ...options, ...ONE_EACH })
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   return {
@@ -35,7 +40,7 @@ describe('createOwnerTurns', () => {
   })
 
   it('goes on after work that fails, and refuses what is too much of one entity', async () => {
-    const turns = createOwnerTurns({ places: 1, waitingMax: 1, called: 'jobs' })
+    const turns = createOwnerTurns({ places: 1, waitingMax: 1, ...ONE_EACH })
     const failed = turns('a/b', () => Promise.reject(new Error('no')))
     const next = turns('a/c', async () => 'done')
     await expect(turns('a/d', async () => 'refused')).rejects.toThrow('1 jobs of a are waiting already')
@@ -45,7 +50,7 @@ describe('createOwnerTurns', () => {
   })
 
   it('refuses nothing for which a place is free, and forgets what no longer waits', async () => {
-    const turns = createOwnerTurns({ places: 2, waitingMax: 1, called: 'jobs' })
+    const turns = createOwnerTurns({ places: 2, waitingMax: 1, ...ONE_EACH })
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns('a/one', () => promise)
     const left = new AbortController()
@@ -58,5 +63,22 @@ describe('createOwnerTurns', () => {
     resolve()
     await first
     expect(await next).toBe('next')
+  })
+
+  it('gives an owner as many places at a time as it may have', async () => {
+    const turns = createOwnerTurns({ ...ONE_EACH, places: 3, ownerPlaces: 2, waitingMax: 10 })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const begun: string[] = []
+    const work = ['a1', 'a2', 'a3', 'b1'].map((name) =>
+      turns(`team/${name[0]}`, async () => {
+        begun.push(name)
+        await promise
+      }),
+    )
+    await new Promise(setImmediate)
+    expect(begun).toEqual(['a1', 'a2', 'b1'])
+    resolve()
+    await Promise.all(work)
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3'])
   })
 })

@@ -1,12 +1,10 @@
-import { tooManyRequests } from './errors.ts'
 import { createOwnerLines, entityOf } from './owner-lines.ts'
 
 /**
- * Does work that waits for its turn: entities take turns, and within each its owners, each in its own order. An owner has one place
- * at a time, which leaves the others to other owners.
+ * Does work that waits for its turn: entities take turns, and within each its owners, each in its own order.
  * @param owner `entity/project`; a name without a slash is an entity of its own
  * @param signal ends the wait with its reason
- * @throws 429 where too much work of the entity waits
+ * @throws the refusal where too much work of the entity waits
  */
 export type OwnerTurns = <Result>(
   owner: string,
@@ -16,36 +14,42 @@ export type OwnerTurns = <Result>(
 
 export interface OwnerTurnsOptions {
   places: number
+  /** Places that one owner may have at a time: fewer than all leave the others to other owners. */
+  ownerPlaces: number
   /** Pieces of work of one entity that wait. */
   waitingMax: number
-  /** What the work is called in a refusal, such as `collects`. */
-  called: string
+  /** What is thrown where so many of an entity wait. */
+  refusal: (entity: string) => Error
 }
 
-/** Seconds after which work that was refused may have room. */
-const RETRY_SECONDS = 10
-
-export function createOwnerTurns({ places, waitingMax, called }: OwnerTurnsOptions): OwnerTurns {
+export function createOwnerTurns(options: OwnerTurnsOptions): OwnerTurns {
+  const { places, ownerPlaces, waitingMax, refusal } = options
   const lines = createOwnerLines<() => void>()
-  const working = new Set<string>()
+  const held = new Map<string, number>()
+  let free = places
+
+  const heldBy = (owner: string): number => held.get(owner) ?? 0
+  const mayBegin = (owner: string): boolean => free > 0 && heldBy(owner) < ownerPlaces
+
+  const nextOwner = (): string | undefined => (free > 0 ? lines.owners().find(mayBegin) : undefined)
+
+  function hold(owner: string, change: 1 | -1): void {
+    free -= change
+    const now = heldBy(owner) + change
+    if (now > 0) held.set(owner, now)
+    else held.delete(owner)
+  }
 
   function serve(): void {
-    for (const owner of lines.owners()) {
-      if (working.size === places) return
-      if (working.has(owner)) continue
-      working.add(owner)
+    for (let owner = nextOwner(); owner !== undefined; owner = nextOwner()) {
+      hold(owner, 1)
       lines.take(owner)?.()
     }
   }
 
   async function turn(owner: string, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
-    const mustWait = working.size === places || working.has(owner)
-    if (mustWait && lines.weightOfEntity(owner) >= waitingMax)
-      throw tooManyRequests(
-        `${waitingMax} ${called} of ${entityOf(owner)} are waiting already`,
-        RETRY_SECONDS,
-      )
+    if (!mayBegin(owner) && lines.weightOfEntity(owner) >= waitingMax) throw refusal(entityOf(owner))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = (): void => {
       lines.remove(owner, resolve)
@@ -62,7 +66,7 @@ export function createOwnerTurns({ places, waitingMax, called }: OwnerTurnsOptio
     try {
       return await work()
     } finally {
-      working.delete(owner)
+      hold(owner, -1)
       serve()
     }
   }

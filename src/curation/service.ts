@@ -1,4 +1,4 @@
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest, tooManyRequests } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import { JsonText } from '../lossless-json.ts'
 import { createOwnerTurns } from '../owner-turns.ts'
@@ -19,6 +19,9 @@ const AT_ONCE = 4
 /** Those of one entity that wait, each with its request open. */
 const WAITING_MAX = 20
 
+/** Seconds after which one that was refused may have room. */
+const RETRY_SECONDS = 10
+
 export interface CurationDeps extends CollectorDeps, TrainingDeps {
   typedObjects: { datasets: Pick<TypedObjects['datasets'], 'create'> }
 }
@@ -37,7 +40,13 @@ export interface Curation {
 export function createCuration(deps: CurationDeps): Curation {
   const { gather } = createCollector(deps)
   const training = createTraining(deps)
-  const turns = createOwnerTurns({ places: AT_ONCE, waitingMax: WAITING_MAX, called: 'collects' })
+  const turns = createOwnerTurns({
+    places: AT_ONCE,
+    ownerPlaces: 1,
+    waitingMax: WAITING_MAX,
+    refusal: (entity) =>
+      tooManyRequests(`${WAITING_MAX} collects of ${entity} are waiting already`, RETRY_SECONDS),
+  })
 
   async function collectInTurn(req: CollectReq, context: CallContext): Promise<CollectRes> {
     const { entity, project } = req

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { tooManyRequests } from '../errors.ts'
 import { createOwnerTurns } from '../owner-turns.ts'
 
 /** Jobs of one entity that wait: more than the rules of four evaluations with a hundred scorers each, which have 16 rows in progress. */
 const WAITING_MAX = 10_000
+
+/** Seconds after which a job that was refused may have room. */
+const RETRY_SECONDS = 10
 
 /** A thread reads some files before it is ready. */
 const START_MS_MAX = 60_000
@@ -49,8 +53,10 @@ export function createThreads<Job, Answer>({
 }: ThreadsOptions): RunInThread<Job, Answer> {
   const turns = createOwnerTurns({
     places: threadsMax,
+    ownerPlaces: 1,
     waitingMax: WAITING_MAX,
-    called: 'pieces of such work',
+    refusal: (entity) =>
+      tooManyRequests(`${WAITING_MAX} pieces of such work of ${entity} are waiting already`, RETRY_SECONDS),
   })
   const idle: { worker: Worker; ending: NodeJS.Timeout }[] = []
 

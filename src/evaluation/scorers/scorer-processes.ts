@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
-import { createOwnerLines, entityOf } from '../../owner-lines.ts'
+import { createOwnerTurns } from '../../owner-turns.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 
@@ -42,8 +42,12 @@ export interface ScorerProcesses extends Disposable {
 }
 
 export function createScorerProcesses({ find, confinement }: ScorerPython): ScorerProcesses {
-  const lines = createOwnerLines<() => void>()
-  let places = PROCESSES_MAX
+  const turns = createOwnerTurns({
+    places: PROCESSES_MAX,
+    ownerPlaces: PROCESSES_MAX,
+    waitingMax: WAITING_MAX,
+    refusal: (entity) => unavailable(`${WAITING_MAX} scores of ${entity} by code are waiting already`, 60),
+  })
   let isDisposed = false
   const idle: Process[] = []
   const all = new Set<Process>()
@@ -63,20 +67,6 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
     idle.splice(0, idle.length, ...idle.filter((one) => one !== ended))
   }
 
-  async function turn(owner: string): Promise<void> {
-    if (lines.weightOfEntity(owner) >= WAITING_MAX)
-      throw unavailable(`${WAITING_MAX} scores of ${entityOf(owner)} by code are waiting already`, 60)
-    if (places === 0) return new Promise((resolve) => lines.add(owner, resolve))
-    places--
-  }
-
-  /** Passes a place on, or frees it where nothing waits. */
-  function giveTurn(): void {
-    const begin = lines.take()
-    if (begin === undefined) places++
-    else begin()
-  }
-
   async function askOne(request: () => string): Promise<string> {
     const line = request()
     const process = idle.pop() ?? start()
@@ -92,14 +82,7 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
   }
 
   return {
-    async ask(owner, request) {
-      await turn(owner)
-      try {
-        return await askOne(request)
-      } finally {
-        giveTurn()
-      }
-    },
+    ask: (owner, request) => turns(owner, () => askOne(request)),
     [Symbol.dispose](): void {
       isDisposed = true
       for (const process of all) process.end()
