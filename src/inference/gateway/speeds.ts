@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /**
  * The newest answers of a model that speeds are computed from: enough for a percentile, and old ones are soon replaced.
  */
@@ -39,21 +41,17 @@ export interface AnswerSpeeds {
 }
 
 export function createSpeeds(): AnswerSpeeds {
-  // The model that answered last is the last key.
-  const answersOf = new Map<string, Answered[]>()
+  const answersOf = new LRUCache<string, Answered[]>({ max: MODELS_MAX })
 
   function record(model: string, answer: Answered): void {
     const answers = answersOf.get(model) ?? []
-    answersOf.delete(model)
-    answersOf.set(model, answers)
     answers.push(answer)
     if (answers.length > ANSWERS_MAX) answers.shift()
-    const [oldest] = answersOf.keys()
-    if (answersOf.size > MODELS_MAX && oldest !== undefined) answersOf.delete(oldest)
+    answersOf.set(model, answers)
   }
 
   function of(model: string): Speeds | undefined {
-    const answers = answersOf.get(model)
+    const answers = answersOf.peek(model)
     return answers && speedsOf(answers)
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { findBest } from './best-step-wire.ts'
 import * as queries from './queries.ts'
@@ -14,7 +15,7 @@ export type BestSteps = (model: ModelOfCheckpoints) => Promise<number | undefine
  * is answered.
  */
 export function createBestSteps(control: ControlDb): BestSteps {
-  const known = new Map<string, { state: string; step: number | undefined }>()
+  const known = new LRUCache<string, { state: string; step: number | undefined }>({ max: MODELS_MAX })
 
   return async (model) => {
     const state = await stateOf(control, model)
@@ -24,12 +25,7 @@ export function createBestSteps(control: ControlDb): BestSteps {
     const steps = rows.map((row) => ({ step: row.step, metrics: metricsOf(row) }))
     const step = findBest(model, steps)?.step.step
     // Steps that came or went meanwhile belong to another state.
-    if ((await stateOf(control, model)) === state) {
-      known.delete(model.id)
-      known.set(model.id, { state, step })
-      const [oldest] = known.keys()
-      if (known.size > MODELS_MAX && oldest !== undefined) known.delete(oldest)
-    }
+    if ((await stateOf(control, model)) === state) known.set(model.id, { state, step })
     return step
   }
 }
