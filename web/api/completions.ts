@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { ask, askJson, isMissing, textLines } from './client.ts'
-import { PROJECT_HEADER, type ProjectName, projectInHeader } from './project.ts'
+import { encodedProject, PROJECT_HEADER, type ProjectName } from './project.ts'
 import type { ToolCall } from './tool-call.ts'
 import type { Json } from './wire.ts'
 
@@ -56,7 +56,7 @@ export async function* streamChat(
   { project, signal }: { project: ProjectName; signal: AbortSignal },
 ): AsyncGenerator<Chunk> {
   const body = { ...request, stream: true, stream_options: { include_usage: true } }
-  const headers = { [PROJECT_HEADER]: projectInHeader(project) }
+  const headers = { [PROJECT_HEADER]: encodedProject(project) }
   for await (const line of textLines('/v1/chat/completions', { body, headers, signal })) {
     if (!line.startsWith('data:')) continue
     const text = line.slice('data:'.length).trim()

@@ -14,22 +14,19 @@ export function projectId({ entity, project }: ProjectName): string {
   return `${entity}/${project}`
 }
 
-/** The header by which a request to a model counts for a project; its names are percent-encoded. */
+/** The header by which a request to a model counts for an {@link encodedProject}. */
 export const PROJECT_HEADER = 'openai-project'
 
-export function projectInHeader({ entity, project }: ProjectName): string {
-  return `${encodeURIComponent(entity)}/${encodeURIComponent(project)}`
+/** `entity/project` as addresses and headers have it: names may have characters that end a path, or that no header holds. */
+export function encodedProject(project: ProjectName | string): string {
+  const id = typeof project === 'string' ? project : projectId(project)
+  return id.split('/').map(encodeURIComponent).join('/')
 }
 
 /** The address of a project in the API, or of a part of it. */
 export function projectPath(project: ProjectName | string, part?: string): string {
-  const path = `/v2/${addressPart(typeof project === 'string' ? project : projectId(project))}`
+  const path = `/v2/${encodedProject(project)}`
   return part === undefined ? path : `${path}/${part}`
-}
-
-/** `entity/project` as addresses have it: names may have characters that end a path. */
-export function addressPart(id: string): string {
-  return id.split('/').map(encodeURIComponent).join('/')
 }
 
 export type { ProjectActivity }

@@ -49,7 +49,7 @@ it('names with characters that end a path are those of their project', async () 
   ])
 })
 
-it('the code of an op is read from the project that its ref names, whatever its name has', async () => {
+it('reads the code of an op from the project in its ref, also where its name has special characters', async () => {
   const op = opVersionOf('weave:///ada/shared/op/100%:v1')
   expect(op).toMatchObject({ entity: 'ada', project: 'shared', name: '100%', version: 'v1' })
   expect(opVersionOf('answer')).toBeUndefined()

@@ -3,6 +3,7 @@ import { createPortal } from 'react-dom'
 import { resume, signIn, signInOptions } from '../api/key.ts'
 import { Button, buttonLook } from '../components/button.tsx'
 import { Input } from '../components/input.tsx'
+import { messageOf } from '../components/message-of.ts'
 import { signInProblem } from './sign-in-problems.ts'
 
 /** The address of a sign-in link; its token is in the fragment, which browsers do not send. */
@@ -46,13 +47,9 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     else await onEnter()
   }
 
-  async function tryGoOn(): Promise<void> {
-    try {
-      await goOn()
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-      setState('ready')
-    }
+  function fail(error: unknown): void {
+    setProblem(messageOf(error))
+    setState('ready')
   }
 
   async function enter(shown: { token: string } | { key: string }): Promise<void> {
@@ -60,12 +57,10 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     setProblem(undefined)
     try {
       await signIn(shown)
+      await goOn()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-      setState('ready')
-      return
+      fail(error)
     }
-    await tryGoOn()
   }
 
   async function begin(): Promise<void> {
@@ -74,7 +69,7 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     const options = await signInOptions()
     setHasProvider(options?.single_sign_on ?? false)
     if (token !== undefined) return
-    if (options !== undefined && problem === undefined && (await resume(options))) await tryGoOn()
+    if (options !== undefined && problem === undefined && (await resume(options))) await goOn().catch(fail)
     else setState('ready')
   }
 

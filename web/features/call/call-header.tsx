@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Ellipsis, FlaskConical, MessagesSquare, Play } from 'lucide-react'
 import { factsOf, isEvaluation } from '../../api/call-facts.ts'
 import type { Call } from '../../api/calls.ts'
-import { addressPart, type ProjectName, projectId } from '../../api/project.ts'
+import { encodedProject, type ProjectName, projectId } from '../../api/project.ts'
 import { IconButton } from '../../components/button.tsx'
 import { copyText, Id } from '../../components/copy-button.tsx'
 import { Menu } from '../../components/menu.tsx'
@@ -91,7 +91,7 @@ function copies(name: ProjectName, { id, trace_id }: Call): { label: string; tex
   const project = projectId(name)
   const body = JSON.stringify({ project_id: project, id })
   return [
-    { label: 'Link', text: `${location.origin}/${addressPart(project)}/calls/${id}` },
+    { label: 'Link', text: `${location.origin}/${encodedProject(project)}/calls/${id}` },
     { label: 'Id', text: id },
     { label: 'Id of the trace', text: trace_id },
     {

@@ -4,6 +4,7 @@ import type { ProjectName } from '../../api/project.ts'
 import { IconButton } from '../../components/button.tsx'
 import { copyText } from '../../components/copy-button.tsx'
 import { Menu } from '../../components/menu.tsx'
+import { messageOf } from '../../components/message-of.ts'
 import { notify } from '../../components/toast.ts'
 import { ModelPicker } from './model-picker.tsx'
 import { curlOf, pythonOf } from './request-code.ts'
@@ -98,7 +99,7 @@ function ColumnMenu({ project, column, settings, onUpdate, onStop, onSettings }:
       const request = requestOf(column.model, settings, plain)
       void copyText(make(window.location.origin, { request, project }))
     } catch (error) {
-      notify({ title: error instanceof Error ? error.message : String(error) })
+      notify({ title: messageOf(error) })
     }
   }
   return (

@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../../api/completions.ts'
-import { PROJECT_HEADER, type ProjectName, projectInHeader } from '../../api/project.ts'
+import { encodedProject, PROJECT_HEADER, type ProjectName } from '../../api/project.ts'
 
 /** A request, and the project that it counts for. */
 interface RequestOfProject {
@@ -12,7 +12,7 @@ export function curlOf(origin: string, { request, project }: RequestOfProject): 
   return `curl ${origin}/v1/chat/completions \\
   -H 'authorization: Bearer '"$HEDDLE_KEY" \\
   -H 'content-type: application/json' \\
-  -H ${quoted(`${PROJECT_HEADER}: ${projectInHeader(project)}`)} \\
+  -H ${quoted(`${PROJECT_HEADER}: ${encodedProject(project)}`)} \\
   -d ${quoted(JSON.stringify(request, null, 2))}`
 }
 
@@ -54,7 +54,7 @@ from openai import OpenAI
 client = OpenAI(
     base_url="${origin}/v1",
     api_key=os.environ["HEDDLE_KEY"],
-    project=${literal(projectInHeader(project))},
+    project=${literal(encodedProject(project))},
 )
 completion = client.chat.completions.create(
 ${lines.join('\n')}

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { type Chunk, type Delta, streamChat, type TokenLogprob } from '../../api/completions.ts'
 import type { ProjectName } from '../../api/project.ts'
+import { messageOf } from '../../components/message-of.ts'
 import { type Answer, type Column, type Message, type Session, settingsOf } from './session.ts'
 import { requestOf } from './settings.ts'
 
@@ -132,7 +133,7 @@ async function answer({
     }
   } catch (error) {
     if (controller.signal.aborted) facts.finish = 'stopped'
-    else facts.error = error instanceof Error ? error.message : String(error)
+    else facts.error = messageOf(error)
   }
   facts.totalMs = performance.now() - started
 }

@@ -12,6 +12,7 @@ import { Button, IconButton } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { formatBytes, formatCount } from '../../components/format.ts'
 import { Input } from '../../components/input.tsx'
+import { messageOf } from '../../components/message-of.ts'
 import { saveFile } from '../../components/save-file.ts'
 import { Select } from '../../components/select.tsx'
 import { EmptyState, ErrorState, Skeleton } from '../../components/states.tsx'
@@ -139,6 +140,6 @@ async function save(name: string): Promise<void> {
   try {
     saveFile(await wholeEngineLog(name), name)
   } catch (error) {
-    notify({ title: 'The download failed', detail: error instanceof Error ? error.message : String(error) })
+    notify({ title: 'The download failed', detail: messageOf(error) })
   }
 }

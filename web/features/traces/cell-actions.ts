@@ -1,6 +1,7 @@
 import { type CallField, readCall } from '../../api/calls.ts'
 import { copyText } from '../../components/copy-button.tsx'
 import type { MenuGroup } from '../../components/menu-popup.tsx'
+import { messageOf } from '../../components/message-of.ts'
 import { notify } from '../../components/toast.ts'
 import { type CallRow, CELL_CHARS, rowOf, wholeText } from './call-row.ts'
 import { columnOf, pathsOf } from './columns.tsx'
@@ -60,8 +61,7 @@ async function copyCell(project: string, row: CallRow, column: string): Promise<
       const call = await readCall(project, row.id)
       if (call !== null) whole = text(rowOf(call, paths, wholeText))
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
-      notify({ title: 'The cell could not be read', detail })
+      notify({ title: 'The cell could not be read', detail: messageOf(error) })
       return
     }
   }

@@ -1,6 +1,7 @@
 import type { Call, CallsRequest } from '../../api/calls.ts'
 import { textLines } from '../../api/client.ts'
 import { parseJson } from '../../api/json.ts'
+import { messageOf } from '../../components/message-of.ts'
 import { saveFile } from '../../components/save-file.ts'
 import { notify } from '../../components/toast.ts'
 import { rowOf, wholeText } from './call-row.ts'
@@ -62,7 +63,7 @@ export async function exportCalls(
     notify({ title: `${calls.toLocaleString('en')} calls saved` })
   } catch (error) {
     if (signal?.aborted) return
-    notify({ title: 'The export failed', detail: error instanceof Error ? error.message : String(error) })
+    notify({ title: 'The export failed', detail: messageOf(error) })
   }
 }
 

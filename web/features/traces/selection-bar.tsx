@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../components/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { Menu } from '../../components/menu.tsx'
+import { messageOf } from '../../components/message-of.ts'
 import { notify } from '../../components/toast.ts'
 import { chosenCount } from './chosen.ts'
 import { deleteChosen } from './delete-chosen.ts'
@@ -181,7 +182,7 @@ function useBulkWork(project: string, { traces, chosen, ids }: Omit<SelectionBar
       const title = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} calls were deleted`
       notify({
         title,
-        ...(!signal.aborted && { detail: error instanceof Error ? error.message : String(error) }),
+        ...(!signal.aborted && { detail: messageOf(error) }),
       })
     }
     setDoing(undefined)

@@ -17,6 +17,7 @@ import { Button, IconButton } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
 import { formatBytes, formatNumber } from '../../components/format.ts'
 import { Input } from '../../components/input.tsx'
+import { messageOf } from '../../components/message-of.ts'
 import { Peek } from '../../components/peek.tsx'
 import { saveFile } from '../../components/save-file.ts'
 import { ErrorState, Skeleton } from '../../components/states.tsx'
@@ -181,7 +182,7 @@ async function save({ model, step, file }: { model: Model; step: number; file: s
   try {
     saveFile(await readCheckpointFile(model.id, step, file), `${model.name}-step${step}-${file}`)
   } catch (error) {
-    notify({ title: 'The download failed', detail: error instanceof Error ? error.message : String(error) })
+    notify({ title: 'The download failed', detail: messageOf(error) })
   }
 }
 
