@@ -4,6 +4,7 @@ import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { pagesByName } from '../pages-by-name.ts'
 import { sendFile, sendFileDirectly } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import { type CollectionName, findCollection } from './collection-queries.ts'
@@ -93,22 +94,14 @@ export function createArtifactReader({ control, contents, signedUrls }: Artifact
     return send({ id, name }, await queries.findFile(control, id, name), context, sendFileDirectly)
   }
 
-  async function* pagesOf(artifact_id: string): AsyncGenerator<queries.FileRow[]> {
-    let after: string | undefined = ''
-    while (after !== undefined) {
-      const page = { artifact_id, names: [], after, limit: queries.ROWS_PER_STATEMENT }
-      const files = await queries.pageFiles(control, page)
-      if (files.length > 0) yield files
-      after = files.at(-1)?.name
-    }
-  }
-
   async function signedManifest(req: { artifact_id: string } & Signature): Promise<RawReply> {
     const grant = { method: 'GET', kind: 'artifact-manifests', id: req.artifact_id, name: '' } as const
     await signedUrls.check(grant, req)
     const version = await queries.findVersion(control, req.artifact_id)
     if (version?.state !== 'COMMITTED') throw notFound('artifact version', req.artifact_id)
-    const text = manifestText(version.id, pagesOf(version.id))
+    const every = { artifact_id: version.id, names: [], limit: queries.ROWS_PER_STATEMENT }
+    const pages = pagesByName((after) => queries.pageFiles(control, { ...every, after }))
+    const text = manifestText(version.id, pages)
     const body = ReadableStream.from(text).pipeThrough(new TextEncoderStream())
     return { headers: { 'content-type': 'application/json' }, body }
   }

@@ -1,5 +1,6 @@
 import type { Contents } from '../../contents/service.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { pagesByName } from '../pages-by-name.ts'
 import { pageFiles } from './queries.ts'
 
 /** Files whose rows are read at once, within some milliseconds. */
@@ -10,11 +11,7 @@ export async function releaseFiles(
   { control, contents }: { control: ControlDb; contents: Contents },
   run_id: string,
 ): Promise<void> {
-  let after: string | undefined = ''
-  while (after !== undefined) {
-    const page = { run_id, names: [], pattern: undefined, after, limit: FILES_AT_ONCE }
-    const files = await pageFiles(control, page)
+  const every = { run_id, names: [], pattern: undefined, limit: FILES_AT_ONCE }
+  for await (const files of pagesByName((after) => pageFiles(control, { ...every, after })))
     await contents.release(files.map((file) => file.owner))
-    after = files.at(-1)?.name
-  }
 }
