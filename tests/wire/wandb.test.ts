@@ -102,7 +102,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
   })
 
   it.each(['clients', 'clients-oldest'] as const)(
-    'reads each step of a long run once, whatever it asks for, with %s',
+    'scans each step of a long run exactly once, with and without keys, with wandb %s',
     async (environment) => {
       if (!isReady(environment)) return
       const program = [pythonIn(environment), clientProgram('wandb_scans.py'), environment]

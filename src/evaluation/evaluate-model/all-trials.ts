@@ -27,7 +27,7 @@ export async function workOnAll<Trial>(
   evaluate: (trial: Trial) => Promise<void>,
   { signal, turn, failed }: TrialSignals,
 ): Promise<void> {
-  const left: unknown[] = []
+  let left: { error: unknown } | undefined
   let leftInARow = 0
   let isAnyDone = false
   let isCutShort = false
@@ -49,14 +49,13 @@ export async function workOnAll<Trial>(
       isAnyDone = true
     } catch (error) {
       leftInARow++
-      if (isTemporary(error) && !(error instanceof StoreFailed)) left.push(error)
+      if (isTemporary(error) && !(error instanceof StoreFailed)) left ??= { error }
       else failed.abort(error)
     }
   }
   await pMap(untilEnded(), work, { concurrency: ROWS_AT_ONCE, signal })
   failed.signal.throwIfAborted()
   // An attempt that came to nothing counts as one that failed, not as a turn.
-  if (left.length > 0 && !isAnyDone) throw left[0]
-  if (isCutShort) throw turn.reason
-  if (left.length > 0) throw left[0]
+  if (isCutShort && (isAnyDone || left === undefined)) throw turn.reason
+  if (left !== undefined) throw left.error
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Judge, judgeMessages } from './judge.ts'
 
-it('a judge is told of the column with the name of a placeholder before the one that its column_map names', () => {
+it('a placeholder is filled from the column of its own name, even where column_map names another column', () => {
   const column_map = { target: 'expected', question: 'asked', other: 'missing' }
   const judge = Judge.parse({ model: 'm', scoring_prompt: 'p', column_map })
   const scored = { output: 'x', inputs: { target: 'its own', expected: 'mapped', asked: 'why?' } }

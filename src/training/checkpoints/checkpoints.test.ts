@@ -180,7 +180,7 @@ describe('the storage of an entity', () => {
     expect(left).toBeLessThanOrEqual(before)
     await json(await send('DELETE', `/v1/preview/models/${model.id}`))
     expect(await checkpoints.storedBy('local')).toBe(left - others.reduce((sum, { size }) => sum + size, 0))
-    expect(await checkpoints.storedBy('nobody')).toBe(0)
+    expect(await checkpoints.storedBy('another-team')).toBe(0)
   })
 })
 
