@@ -10,7 +10,7 @@ export interface Project {
 /** Finds the project of a request; undefined when nothing names one. */
 export type ProjectOf = (context: CallContext, target: Target) => Project | undefined
 
-/** A name as projects and entities have it: without the characters that no person can have meant. */
+/** The name of an entity or a project: no slash, no control characters, and not spaces alone. */
 const NAME = /^(?=.*\S)[^/\p{Cc}]{1,128}$/u
 
 /**
