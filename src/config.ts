@@ -89,7 +89,7 @@ const Variables = z.object({
   HEDDLE_TRUSTED_PROXIES: ProxyNetworks.prefault(THIS_MACHINE),
   HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
   HEDDLE_DATA: z.string().default('./data'),
-  HEDDLE_RECENT_CALLS_MB: z.coerce.number().int().min(0).max(RECENT_CALLS_MB_MAX).default(64),
+  HEDDLE_RECENT_CALLS_MB: z.coerce.number().int().min(0).max(RECENT_CALLS_MB_MAX).default(128),
   HEDDLE_SQL_PORT: z.coerce.number().int().min(1).max(65535).optional(),
   HEDDLE_SQL_PASSWORD: z
     .string()

@@ -1,5 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import { comparedDateTime, secondsAsDateTimeSql } from '../date-time.ts'
+import { contains, containsAnyCase, containsLowerCase, type Find, lowerCase } from './find-text.ts'
 import type { Params } from './params.ts'
 import type { ConvertTarget, Operand, Operation, Query, SortBy } from './wire.ts'
 import { hasNumberedSql, hasWordsSql } from './word-index.ts'
@@ -278,20 +279,22 @@ function containment(spec: Containment, scope: Scope): string {
   const substr = asText(searched, scope.params)
   // Wire: every text contains the empty text, even a missing field.
   const whereMissing = 'literal' in searched && searched.literal === '' ? 1 : 0
-  const contains = any(
+  const isFound = any(
     input,
     'one',
-    (one) => `ifNull(${find}(${asText(one, scope.params)}, ${substr}) > 0, ${whereMissing})`,
+    (one) => `ifNull(${find(asText(one, scope.params), substr)}, ${whereMissing})`,
   )
-  return `(${mayContain(input, [searched], scope.params, { find })} AND ${contains})`
+  return `(${mayContain(input, [searched], scope.params, { find })} AND ${isFound})`
 }
 
-function search(spec: Containment, scope: Scope): { input: Compiled; searched: Compiled; find: string } {
+function search(spec: Containment, scope: Scope): { input: Compiled; searched: Compiled; find: Find } {
   const input = compileOperand(spec.input, scope)
   const searched = compileOperand(spec.substr, scope)
-  const isAscii = 'literal' in searched && !/[^\x20-\x7e]/.test(String(searched.literal))
-  const insensitive = isAscii ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8'
-  return { input, searched, find: spec.case_insensitive ? insensitive : 'position' }
+  if (!spec.case_insensitive) return { input, searched, find: contains }
+  const text = 'literal' in searched && typeof searched.literal === 'string' ? searched.literal : undefined
+  const literal = text === undefined ? undefined : lowerCase(text)
+  if (literal === undefined) return { input, searched, find: containsAnyCase }
+  return { input, searched: { literal }, find: containsLowerCase }
 }
 
 /** The operations that must all hold. */
@@ -346,14 +349,14 @@ function mayContain(
   value: Compiled,
   literals: readonly Compiled[],
   params: Params,
-  { find = 'position', index = 'none' }: { find?: string; index?: 'none' | 'words' } = {},
+  { find = contains, index = 'none' }: { find?: Find; index?: 'none' | 'words' } = {},
 ): string {
   const texts = literals.map((literal) => ('literal' in literal ? literal.literal : undefined))
   const { document, hasWordIndex } = 'document' in value ? value : {}
   const plain = texts.filter((text) => typeof text === 'string').filter((text) => PLAIN.test(text))
   const isPlain = plain.length === texts.length
   if (document === undefined || !isPlain || texts.length === 0 || texts.length > LITERALS_MAX) return ALWAYS
-  const found = plain.map((text) => `${find}(assumeNotNull(${document}), ${params.bind(text, 'String')}) > 0`)
+  const found = plain.map((text) => find(`assumeNotNull(${document})`, params.bind(text, 'String')))
   const search = `(${[...found, hasNumberedSql(document)].join(' OR ')})`
   const words = index === 'words' && hasWordIndex ? hasWordsSql(document, plain, params) : undefined
   // The words of a row without an index are made only where the search has found the text.

@@ -24,7 +24,7 @@ const LAST_COUNTS = ['wb_run_step', 'wb_run_step_end'] as const
 const PAYLOAD_BYTES_MAX = 256 * 1024
 
 /** Memory of a call besides its texts and payloads, approximately. */
-const CALL_BYTES = 1536
+const CALL_BYTES = 1024
 
 type Texts = Record<(typeof GREATEST)[number] | (typeof LAST_TEXTS)[number], string | undefined>
 type Counts = Record<(typeof LAST_COUNTS)[number], number | undefined>
@@ -48,6 +48,8 @@ export interface KeptCall {
   payloads: PackedPayloads | undefined
   /** Memory that it takes, approximately. */
   bytes: number
+  /** Whether it is no longer in memory: orders may still refer to it. */
+  isEvicted: boolean
 }
 
 /** A call of one row. */
@@ -61,6 +63,7 @@ export function createKeptCall(row: CallRow): KeptCall {
     counts: { wb_run_step: row.wb_run_step, wb_run_step_end: row.wb_run_step_end },
     payloads: NO_PAYLOADS,
     bytes: CALL_BYTES,
+    isEvicted: false,
   }
   mergePayloads(call, row)
   if (call.texts.deleted_at !== undefined) forgetContent(call)
@@ -102,10 +105,10 @@ function textsOf(row: Partial<CallRow>): Texts {
   }
 }
 
-/** Of a deleted call, only what its place in the order and its absence follow from is kept. */
+/** Of a deleted call, only what its place in the orders and its absence follow from is kept. */
 function forgetContent(call: KeptCall): void {
-  const { started_at, deleted_at } = call.texts
-  call.texts = textsOf({ started_at, deleted_at })
+  const { trace_id, started_at, deleted_at } = call.texts
+  call.texts = textsOf({ trace_id, started_at, deleted_at })
   call.counts = { wb_run_step: undefined, wb_run_step_end: undefined }
   call.payloads = NO_PAYLOADS
 }

@@ -1,22 +1,34 @@
 import { risesWithTime } from '../sql/rising-id.ts'
 import type { CallRow } from '../sql/table.ts'
+import { createCallsByTrace } from './calls-by-trace.ts'
 import { createKeptCall, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
+import { createStartOrder } from './start-order.ts'
 import { isAfter, type TimeCondition } from './time-conditions.ts'
 
 /** How far the calls reach that are not in memory. */
 export interface Bounds {
   /** No call with a greater id that rises with time (`risesWithTime`) is missing in memory. */
   id: string
+  /** No call of a trace whose id is greater, and rises with time, is missing in memory. */
+  traceId: string
   /** No call that started later is missing in memory; ISO 8601 in UTC with microseconds, '' where none is missing. */
   startedAt: string
 }
 
 /** Bounds that hold also when a row is not in memory, whose call then is not either. */
-export function beyond(bounds: Bounds, { id, started_at = '' }: Pick<CallRow, 'id' | 'started_at'>): Bounds {
+export function beyond(bounds: Bounds, { id, trace_id = '', started_at = '' }: BoundedRow): Bounds {
   return {
-    id: risesWithTime(id) && id > bounds.id ? id : bounds.id,
+    id: greaterId(bounds.id, id),
+    traceId: greaterId(bounds.traceId, trace_id),
     startedAt: started_at > bounds.startedAt ? started_at : bounds.startedAt,
   }
+}
+
+/** What moves bounds. */
+type BoundedRow = Pick<CallRow, 'id' | 'trace_id' | 'started_at'>
+
+function greaterId(bound: string, id: string): string {
+  return risesWithTime(id) && id > bound ? id : bound
 }
 
 /**
@@ -34,6 +46,8 @@ export interface ProjectTail {
   find(id: string): KeptCall | null | undefined
   /** The visible calls that are newer than all others, newest first. */
   newest(): Iterable<KeptCall>
+  /** The visible calls of a trace, in no order; undefined where only the database knows all of them. */
+  ofTrace(traceId: string): KeptCall[] | undefined
   /** Whether it has at least half of the calls of the project. */
   hasMost(): boolean
   /** Whether no other call of the project meets all of these conditions. */
@@ -42,18 +56,14 @@ export interface ProjectTail {
   bytes(): number
 }
 
-/** The order of calls has this many entries of evicted calls before it is made anew. */
-const EVICTED_MAX = 1000
-
 /** @param stored the bounds of what the database has */
 export function createProjectTail(stored: Bounds): ProjectTail {
   /** In the order of their first rows. */
   const calls = new Map<string, KeptCall>()
   /** Kept between evictions: a new iterator would first pass over all entries that were deleted. */
   let oldest = calls.values()
-  /** Started calls, in the order of lists where `isSorted`; evicted ones are among them. */
-  let order: KeptCall[] = []
-  let isSorted = true
+  const order = createStartOrder()
+  const byTrace = createCallsByTrace()
   let bytes = 0
   let bounds = stored
   /** Rows of calls that are not in memory. */
@@ -65,36 +75,35 @@ export function createProjectTail(stored: Bounds): ProjectTail {
       leaveToDatabase(row)
       return
     }
-    const before = known && { bytes: known.bytes, startedAt: startOf(known) }
+    const before = known && { bytes: known.bytes, startedAt: startOf(known), traceId: known.texts.trace_id }
     const call = known ?? createKeptCall(row)
     if (known === undefined) calls.set(row.id, call)
     else mergeRow(known, row)
     bytes += call.bytes - (before?.bytes ?? 0)
+    if (call.texts.trace_id !== before?.traceId) byTrace.moved(call, before?.traceId)
     if (startOf(call) === before?.startedAt) return
-    if (before?.startedAt === undefined) order.push(call)
-    isSorted = false
+    if (before?.startedAt === undefined) order.add(call)
+    else order.moved()
   }
 
   function isNew(id: string): boolean {
     return risesWithTime(id) && id > bounds.id
   }
 
-  function leaveToDatabase(row: Pick<CallRow, 'id' | 'started_at'>): void {
+  function leaveToDatabase(row: BoundedRow): void {
     elsewhere++
     bounds = beyond(bounds, row)
   }
 
   function evict(call: KeptCall): void {
+    const { trace_id, started_at } = call.texts
     calls.delete(call.id)
+    byTrace.remove(call)
     bytes -= call.bytes
-    leaveToDatabase({ id: call.id, started_at: call.texts.started_at })
-    // The order still refers to it.
+    leaveToDatabase({ id: call.id, trace_id, started_at })
+    call.isEvicted = true
     call.payloads = undefined
-    if (order.length > 2 * calls.size + EVICTED_MAX) order = order.filter(isKept)
-  }
-
-  function isKept(call: KeptCall): boolean {
-    return calls.get(call.id) === call
+    order.evicted()
   }
 
   return {
@@ -121,12 +130,14 @@ export function createProjectTail(stored: Bounds): ProjectTail {
       return calls.get(id) ?? (isNew(id) ? null : undefined)
     },
     *newest() {
-      if (!isSorted) order = order.filter(isKept).sort(newestFirst)
-      isSorted = true
-      for (const call of order) {
+      for (const call of order.newest()) {
         if ((startOf(call) ?? '') <= bounds.startedAt) return
-        if (isKept(call) && isVisible(call)) yield call
+        if (isVisible(call)) yield call
       }
+    },
+    ofTrace(traceId) {
+      const isWhole = risesWithTime(traceId) && traceId > bounds.traceId
+      return isWhole ? byTrace.of(traceId).filter(isVisible) : undefined
     },
     hasMost: () => calls.size >= elsewhere,
     hasAll: (times) =>
@@ -138,10 +149,4 @@ export function createProjectTail(stored: Bounds): ProjectTail {
 /** Undefined before its start was written: an end may repeat the time. */
 function startOf(call: KeptCall): string | undefined {
   return call.has_start ? call.texts.started_at : undefined
-}
-
-function newestFirst(one: KeptCall, other: KeptCall): number {
-  const [first, second] = [startOf(one) ?? '', startOf(other) ?? '']
-  if (first !== second) return first > second ? -1 : 1
-  return one.id > other.id ? -1 : 1
 }

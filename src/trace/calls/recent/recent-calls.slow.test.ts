@@ -78,7 +78,7 @@ function createRows(random: () => number, project_id: string) {
       project_id,
       id,
       has_start: 1,
-      trace_id: pick([id, 't1', 't2']),
+      trace_id: pick([id, 't1', 't2', pick(ids.slice(-5)) ?? id, pick(ids) ?? id]),
       parent_id: pick([undefined, undefined, 'p1']),
       thread_id: pick([undefined, '', 'thread']),
       op_name: pick(OPS),
@@ -206,14 +206,24 @@ describe('recent calls', () => {
     for (let round = 0; round < 8; round++) {
       for (let batch = 0; batch < 4; batch++)
         await recent.insert(Array.from({ length: 10 }, rows.next)).catch(() => undefined)
-      const byId = rows.ids.filter(() => random() < 0.05).map((id) => ({ filter: { call_ids: [id] } }))
-      for (const fields of [...LISTS, ...byId.map((list) => ({ ...list, limit: 1 }))]) {
+      const some = rows.ids.filter(() => random() < 0.05)
+      const byId = some.map((id) => ({ filter: { call_ids: [id] }, limit: 1 }))
+      const byTrace = some.flatMap((id) => [
+        { filter: { trace_ids: [id] } },
+        {
+          filter: { trace_ids: [id, ...rows.ids.slice(-2)], op_names: OPS },
+          sort_by: NEWEST_FIRST,
+          limit: 3,
+        },
+      ])
+      for (const fields of [...LISTS, ...byId, ...byTrace]) {
         const list = listOf(project, fields)
         const count = recent.count(list.selection)
         if (count !== undefined) expect(count, JSON.stringify(fields)).toBe(await countOf(list))
         const known = recent.lines(list)?.toString()
         if (known === undefined) continue
-        answers++
+        // That a trace has no calls is known without any in memory.
+        if (known !== '') answers++
         expect(callsIn(known), JSON.stringify(fields)).toEqual(callsIn(await answerOf(FROM_DATABASE, list)))
       }
     }
@@ -245,6 +255,30 @@ describe('recent calls', () => {
       expect(seen.has('known and unknown')).toBe(share !== 'no')
     },
   )
+
+  it('a trace is answered whole, or not at all', async () => {
+    const project = server.newProject()
+    const earlier = openRecent(server.stores.traces)
+    const [old, late] = [idOf('old', START_MS), idOf('late', START_MS + 10)]
+    const startOf = (id: string, trace_id: string, after: number): CallRow => {
+      const started_at = isoOfMicros((START_MS + after) * 1000)
+      return { project_id: project, id, has_start: 1, trace_id, op_name: 'op', started_at }
+    }
+    await earlier.insert([startOf(idOf('one', START_MS + 1), late, 1)])
+    const recent = openRecent(server.stores.traces)
+    const newest = idOf('newest', START_MS + 20)
+    const calls = ['two', 'three'].map((name, at) => idOf(name, START_MS + 30 + at))
+    await recent.insert([...calls.map((id) => startOf(id, newest, 30)), startOf(newest, late, 20)])
+    const linesOf = (trace: string): string | undefined =>
+      recent.lines(listOf(project, { filter: { trace_ids: [trace] } }))?.toString()
+    expect(linesOf(old)).toBeUndefined()
+    expect(linesOf(late)).toBeUndefined()
+    expect(callsIn(linesOf(newest) ?? '')).toHaveLength(2)
+    // It moves to the other trace, whose id is greater.
+    await recent.insert([{ project_id: project, id: newest, trace_id: newest }])
+    expect(callsIn(linesOf(newest) ?? '')).toHaveLength(3)
+    expect(linesOf(idOf('never', START_MS + 40))).toBe('')
+  })
 
   it('answers for one call by its id, and for an id that is newer than all', async () => {
     const recent = openRecent(server.stores.traces)
@@ -335,7 +369,7 @@ describe('recent calls', () => {
   })
 
   it('shares its memory among projects', async () => {
-    const recent = openRecent(server.stores.traces, 10_000)
+    const recent = openRecent(server.stores.traces, 7_000)
     const ids: string[] = []
     const projects = Array.from({ length: 12 }, server.newProject)
     for (const project_id of projects) {

@@ -13,6 +13,7 @@ import { isVisible, type KeptCall, shownCall } from './kept-call.ts'
 import { matcherOf } from './matches.ts'
 import { type Bounds, beyond, createProjectTail, type ProjectTail } from './project-tail.ts'
 import { selectBounds } from './queries.ts'
+import { oldestFirst } from './start-order.ts'
 
 /** Projects with calls in memory; beyond that, the one that was written to least recently is dropped. */
 const PROJECTS_MAX = 256
@@ -45,7 +46,7 @@ interface Deps {
   bytesMax: number
 }
 
-const NO_BOUNDS: Bounds = { id: '', startedAt: '' }
+const NO_BOUNDS: Bounds = { id: '', traceId: '', startedAt: '' }
 
 /** The bounds of a project are being read. */
 interface Opening {
@@ -88,8 +89,9 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
   function open(projectId: string): Opening {
     const opened = firstOf(traces.query<Bounds>(selectBounds(projectId)))
       .then((stored = NO_BOUNDS) => {
-        const { id, startedAt } = opening.missed
-        tails.set(projectId, createProjectTail(beyond(stored, { id, started_at: startedAt })))
+        const { id, traceId, startedAt } = opening.missed
+        const bounds = beyond(stored, { id, trace_id: traceId, started_at: startedAt })
+        tails.set(projectId, createProjectTail(bounds))
       })
       .catch((error: unknown) => log.warn({ project: projectId, error }, NOT_KEPT))
       .finally(() => openings.delete(projectId))
@@ -143,11 +145,9 @@ export function createRecentCalls({ traces, log, bytesMax }: Deps): RecentCalls 
 
     count(selection) {
       const tail = tails.get(selection.project_id)
-      const matcher = matcherOf(selection)
-      if (tail === undefined || matcher === undefined || !tail.hasAll(matcher.times)) return undefined
-      return Iterator.from(tail.newest())
-        .filter(matcher.matches)
-        .reduce((count) => count + 1, 0)
+      const found = tail && candidatesOf(tail, selection)
+      if (found === undefined || !found.isWhole) return undefined
+      return Iterator.from(found.calls).reduce((count) => count + 1, 0)
     },
 
     hasMost: (projectId) => tails.get(projectId)?.hasMost() === true,
@@ -165,23 +165,51 @@ function bytesOf(tails: Iterable<ProjectTail>): number {
 
 /** Undefined where only the database knows them. */
 function callsOf(tail: ProjectTail, { selection, page }: List): KeptCall[] | undefined {
+  const direction = directionOf(page.sort_by)
+  // One call is in any order.
+  if (direction === undefined && selection.filter?.call_ids?.length !== 1) return undefined
+  const found = candidatesOf(tail, selection)
+  if (found === undefined || (direction !== 'desc' && !found.isWhole)) return undefined
+  const end = page.limit === undefined ? Number.POSITIVE_INFINITY : page.offset + page.limit
+  const selected = Iterator.from(found.calls)
+  const calls = direction === 'desc' ? [...selected.take(end)] : [...selected].reverse()
+  // With fewer, the next ones may be calls that are not in memory.
+  return calls.length >= end || found.isWhole ? calls.slice(page.offset, end) : undefined
+}
+
+/** Calls in memory that a selection has. */
+interface Candidates {
+  /** Newest first. */
+  calls: Iterable<KeptCall>
+  /** Whether it has no others. */
+  isWhole: boolean
+}
+
+/** Undefined where memory cannot tell, or would be searched in vain. */
+function candidatesOf(tail: ProjectTail, selection: Selection): Candidates | undefined {
   const matcher = matcherOf(selection)
   if (matcher === undefined) return undefined
-  const end = page.limit === undefined ? Number.POSITIVE_INFINITY : page.offset + page.limit
-  const [id, ...otherIds] = selection.filter?.call_ids ?? []
+  const named = namedCalls(tail, selection.filter)
+  if (named !== undefined) {
+    const calls = named.filter(matcher.matches).sort(oldestFirst).reverse()
+    return { calls, isWhole: true }
+  }
+  const isWhole = tail.hasAll(matcher.times)
+  // Few calls match, so that all in memory would be searched in vain.
+  if (isOfFamily(selection) && !isWhole) return undefined
+  return { calls: Iterator.from(tail.newest()).filter(matcher.matches), isWhole }
+}
+
+/** The visible calls among which a filter by an id, or by traces, selects; undefined for others, or where only the database knows them. */
+function namedCalls(tail: ProjectTail, filter: Selection['filter']): KeptCall[] | undefined {
+  const [id, ...otherIds] = filter?.call_ids ?? []
   if (id !== undefined && otherIds.length === 0) {
     const call = tail.find(id)
-    return call === undefined ? undefined : visible(call).filter(matcher.matches).slice(page.offset, end)
+    return call === undefined ? undefined : visible(call)
   }
-  const hasAll = tail.hasAll(matcher.times)
-  const direction = directionOf(page.sort_by)
-  if (direction === undefined || (direction === 'asc' && !hasAll)) return undefined
-  // Few calls match, so that all in memory would be searched in vain.
-  if (isOfFamily(selection) && !hasAll) return undefined
-  const selected = Iterator.from(tail.newest()).filter(matcher.matches)
-  const found = direction === 'desc' ? [...selected.take(end)] : [...selected].reverse()
-  // With fewer, the next ones may be calls that are not in memory.
-  return found.length >= end || hasAll ? found.slice(page.offset, end) : undefined
+  const traces = [...new Set(filter?.trace_ids ?? [])].map(tail.ofTrace)
+  const known = traces.filter((calls) => calls !== undefined)
+  return known.length > 0 && known.length === traces.length ? known.flat() : undefined
 }
 
 function visible(call: KeptCall | null): KeptCall[] {

@@ -7,5 +7,7 @@ export function risesWithTime(id: string): boolean {
   return id.length === UUID_CHARS && id[VERSION_AT] === '7'
 }
 
-/** The same in SQL, of the column `id`. */
-export const RISES_WITH_TIME = `(length(id) = ${UUID_CHARS} AND substring(id, ${VERSION_AT + 1}, 1) = '7')`
+/** The same in SQL, of a column. */
+export function risesWithTimeSql(column: string): string {
+  return `(length(${column}) = ${UUID_CHARS} AND substring(${column}, ${VERSION_AT + 1}, 1) = '7')`
+}
