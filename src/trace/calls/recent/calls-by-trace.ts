@@ -10,18 +10,20 @@ export interface CallsByTrace {
 }
 
 export function createCallsByTrace(): CallsByTrace {
-  const byTrace = new Map<string, Set<KeptCall>>()
+  /** Most traces of some projects have one call, for which a set takes more memory than all of its texts. */
+  const byTrace = new Map<string, KeptCall | Set<KeptCall>>()
 
   function join(call: KeptCall, traceId: string): void {
     const known = byTrace.get(traceId)
-    if (known === undefined) byTrace.set(traceId, new Set([call]))
-    else known.add(call)
+    if (known === undefined) byTrace.set(traceId, call)
+    else if (known instanceof Set) known.add(call)
+    else byTrace.set(traceId, new Set([known, call]))
   }
 
   function leave(call: KeptCall, traceId: string): void {
     const known = byTrace.get(traceId)
-    known?.delete(call)
-    if (known?.size === 0) byTrace.delete(traceId)
+    if (known instanceof Set) known.delete(call)
+    if (known === call || (known instanceof Set && known.size === 0)) byTrace.delete(traceId)
   }
 
   return {
@@ -32,6 +34,10 @@ export function createCallsByTrace(): CallsByTrace {
     remove(call) {
       if (call.texts.trace_id !== undefined) leave(call, call.texts.trace_id)
     },
-    of: (traceId) => [...(byTrace.get(traceId) ?? [])],
+    of(traceId) {
+      const known = byTrace.get(traceId)
+      if (known === undefined) return []
+      return known instanceof Set ? [...known] : [known]
+    },
   }
 }

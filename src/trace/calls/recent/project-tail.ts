@@ -1,7 +1,9 @@
 import { risesWithTime } from '../sql/rising-id.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createCallsByTrace } from './calls-by-trace.ts'
-import { createKeptCall, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
+import { createKeptCall, freePayloads, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
+import { createPayloadSlabs } from './payload-slabs.ts'
+import { createSharedTexts } from './shared-texts.ts'
 import { createStartOrder } from './start-order.ts'
 import { isAfter, type TimeCondition } from './time-conditions.ts'
 
@@ -64,6 +66,8 @@ export function createProjectTail(stored: Bounds): ProjectTail {
   let oldest = calls.values()
   const order = createStartOrder()
   const byTrace = createCallsByTrace()
+  const memory = { slabs: createPayloadSlabs(), share: createSharedTexts() }
+  /** Without payloads. */
   let bytes = 0
   let bounds = stored
   /** Rows of calls that are not in memory. */
@@ -76,9 +80,9 @@ export function createProjectTail(stored: Bounds): ProjectTail {
       return
     }
     const before = known && { bytes: known.bytes, startedAt: startOf(known), traceId: known.texts.trace_id }
-    const call = known ?? createKeptCall(row)
+    const call = known ?? createKeptCall(row, memory)
     if (known === undefined) calls.set(row.id, call)
-    else mergeRow(known, row)
+    else mergeRow(known, row, memory)
     bytes += call.bytes - (before?.bytes ?? 0)
     if (call.texts.trace_id !== before?.traceId) byTrace.moved(call, before?.traceId)
     if (startOf(call) === before?.startedAt) return
@@ -102,7 +106,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
     bytes -= call.bytes
     leaveToDatabase({ id: call.id, trace_id, started_at })
     call.isEvicted = true
-    call.payloads = undefined
+    freePayloads(call, memory.slabs)
     order.evicted()
   }
 
@@ -142,7 +146,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
     hasMost: () => calls.size >= elsewhere,
     hasAll: (times) =>
       bounds.startedAt === '' || times.some((condition) => isAfter(bounds.startedAt, condition)),
-    bytes: () => bytes,
+    bytes: () => bytes + memory.slabs.bytes(),
   }
 }
 

@@ -369,7 +369,7 @@ describe('recent calls', () => {
   })
 
   it('shares its memory among projects', async () => {
-    const recent = openRecent(server.stores.traces, 7_000)
+    const recent = openRecent(server.stores.traces, 27_000)
     const ids: string[] = []
     const projects = Array.from({ length: 12 }, server.newProject)
     for (const project_id of projects) {

@@ -24,6 +24,9 @@ const LIST_MAX = 1000
 /** What the first write to a project waits for its bounds: the query for them may wait for other reads of the project. */
 const OPENING_MS_MAX = 5_000
 
+/** A guess at the line of a call. */
+const CALL_CHARS = 2048
+
 const NOT_KEPT = 'the recent calls of a project are not kept in memory'
 
 /**
@@ -228,9 +231,10 @@ function linesOf(calls: readonly KeptCall[], list: List): Buffer | undefined {
   if (calls.length > LIST_MAX) return undefined
   if (shown.storageSize === 'with' || shown.totalStorageSize === 'with') return undefined
   const members = callMembers(shown)
-  const wholes = calls.map((call) => ({ bytes: call.bytes, whole: shownCall(call, shown) }))
-  const text = createText(wholes.reduce((sum, { bytes }) => sum + bytes, 0))
-  for (const { whole } of wholes) {
+  const { project_id } = list.selection
+  const text = createText(calls.length * CALL_CHARS)
+  for (const call of calls) {
+    const whole = shownCall(call, project_id, shown)
     if (whole === undefined) return undefined
     addCall(text, whole, members)
   }

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { seeded } from '../../../test-random.ts'
 import { isoOfMicros } from '../../../time.ts'
 import { createKeptCall, type KeptCall, mergeRow } from './kept-call.ts'
+import { createPayloadSlabs } from './payload-slabs.ts'
 import { createStartOrder, oldestFirst } from './start-order.ts'
+
+const MEMORY = { slabs: createPayloadSlabs(), share: (text: string) => text }
 
 const rowOf = (id: number, startedAt: number) => ({
   project_id: 'me/project',
@@ -22,7 +25,7 @@ describe('the order of calls by their start', () => {
       if (kind < 0.6 || some === undefined) {
         // Mostly later than all before, sometimes the same moment or long ago.
         const startedAt = kind < 0.05 ? Math.floor(random() * step) : Math.floor(step / 2)
-        const call = createKeptCall(rowOf(step, startedAt))
+        const call = createKeptCall(rowOf(step, startedAt), MEMORY)
         calls.add(call)
         order.add(call)
       } else if (kind < 0.9) {
@@ -30,7 +33,7 @@ describe('the order of calls by their start', () => {
         calls.delete(some)
         order.evicted()
       } else if (kind < 0.92) {
-        mergeRow(some, rowOf(Number(some.id), step * 2))
+        mergeRow(some, rowOf(Number(some.id), step * 2), MEMORY)
         order.moved()
       } else {
         expect([...order.newest()]).toEqual([...calls].sort(oldestFirst).reverse())
