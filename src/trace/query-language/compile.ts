@@ -290,11 +290,9 @@ function containment(spec: Containment, scope: Scope): string {
 function search(spec: Containment, scope: Scope): { input: Compiled; searched: Compiled; find: Find } {
   const input = compileOperand(spec.input, scope)
   const searched = compileOperand(spec.substr, scope)
-  if (!spec.case_insensitive) return { input, searched, find: contains }
-  const text = 'literal' in searched && typeof searched.literal === 'string' ? searched.literal : undefined
-  const literal = text === undefined ? undefined : lowerCase(text)
-  if (literal === undefined) return { input, searched, find: containsAnyCase }
-  return { input, searched: { literal }, find: containsLowerCase }
+  const literal = spec.case_insensitive && 'literal' in searched ? lowerCase(searched.literal) : undefined
+  if (literal !== undefined) return { input, searched: { literal }, find: containsLowerCase }
+  return { input, searched, find: spec.case_insensitive ? containsAnyCase : contains }
 }
 
 /** The operations that must all hold. */

@@ -11,7 +11,7 @@ export const containsAnyCase: Find = (text, substr) => `positionCaseInsensitiveU
  */
 export const containsLowerCase: Find = (text, substr) => `position(lower(${text}), ${substr}) > 0`
 
-/** A text in lower case; undefined where it has other letters than those of ASCII, which ClickHouse's `lower` leaves as they are. */
-export function lowerCase(text: string): string | undefined {
-  return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : undefined
+/** A text in lower case; undefined for other literals, and where it has other letters than those of ASCII, which ClickHouse's `lower` leaves as they are. */
+export function lowerCase(literal: unknown): string | undefined {
+  return typeof literal === 'string' && /^[\x20-\x7e]*$/.test(literal) ? literal.toLowerCase() : undefined
 }

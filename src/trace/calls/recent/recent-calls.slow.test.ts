@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { idOf, newId } from '../../../ids.ts'
 import { type Query as DbQuery, firstOf, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { SILENT } from '../../../test-log.ts'
+import { seeded } from '../../../test-random.ts'
 import { useTestServer } from '../../../testing.ts'
 import { isoOfMicros } from '../../../time.ts'
 import { Query } from '../../query-language/wire.ts'
@@ -12,21 +13,11 @@ import { countCalls } from '../read/queries.ts'
 import { FROM_DATABASE, listOf, readerOf } from '../read/test-lists.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createRecentCalls, type RecentCalls } from './recent-calls.ts'
+import { createRows, OPS, START_MS } from './test-rows.ts'
 
 const server = useTestServer()
 
-const START_MS = Date.parse('2026-01-01T00:00:00Z')
 const NEWEST_FIRST = [{ field: 'started_at', direction: 'desc' as const }]
-const OPS = ['weave:///e/p/op/a:v1', 'weave:///e/p/op/a:v2', 'plain', 'é"\\\u0007']
-
-/** Numbers from 0 to 1 that are always the same (Park and Miller's generator). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 48_271) % 2_147_483_647
-    return state / 2_147_483_647
-  }
-}
 
 function openRecent(traces: TraceDb, bytesMax = 2 ** 30): RecentCalls {
   return createRecentCalls({ traces, log: SILENT, bytesMax })
@@ -51,73 +42,6 @@ function callsIn(lines: string): string[] {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.stringify(JSON.parse(line)))
-}
-
-/** Rows of calls as clients may write them: any part first, repeated, renamed, deleted, with clocks that differ. */
-function createRows(random: () => number, project_id: string) {
-  const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)]
-  const ids: string[] = []
-  let clock = START_MS
-
-  function newCallId(): string {
-    clock += Math.floor(random() * 5)
-    const skew = random() < 0.2 ? -Math.floor(random() * 2000) : 0
-    const id = idOf(`${random()}`, clock + skew)
-    const kind = random()
-    if (kind < 0.05) return `${id.slice(0, 14)}4${id.slice(15)}`
-    return kind < 0.1 ? id.replaceAll('-', '').slice(0, 16) : id
-  }
-
-  function timeOf(): string {
-    const ahead = random() * (random() < 0.1 ? 2000 : 200)
-    return isoOfMicros((clock + Math.floor(ahead)) * 1000 + Math.floor(random() * 3))
-  }
-
-  function startOf(id: string): CallRow {
-    return {
-      project_id,
-      id,
-      has_start: 1,
-      trace_id: pick([id, 't1', 't2', pick(ids.slice(-5)) ?? id, pick(ids) ?? id]),
-      parent_id: pick([undefined, undefined, 'p1']),
-      thread_id: pick([undefined, '', 'thread']),
-      op_name: pick(OPS),
-      display_name: pick([undefined, undefined, '', 'shown', 'lone \ud800']),
-      started_at: timeOf(),
-      attributes: '{"a":1.0}',
-      inputs: JSON.stringify({ text: 'é'.repeat(Math.floor(random() * 50)) }),
-      wb_user_id: pick(['me', 'you']),
-      wb_run_step: pick([undefined, 0, 7]),
-    }
-  }
-
-  function endOf(id: string): CallRow {
-    return {
-      project_id,
-      id,
-      ended_at: timeOf(),
-      exception: pick([undefined, undefined, '', 'failed']),
-      error_count: pick([undefined, 0, 2]),
-      output: pick(['null', '[1, 2]', undefined]),
-      summary: pick(['{}', '{ "weave": {"own": 1}, "b":2 }', '{"c":[]}']),
-    }
-  }
-
-  function next(): CallRow {
-    const known = random() < 0.5 ? pick(ids.slice(-40)) : pick(ids)
-    const kind = random()
-    if (known !== undefined && kind < 0.25) return endOf(known)
-    if (known !== undefined && kind < 0.3) return startOf(known)
-    if (known !== undefined && kind < 0.35)
-      return { project_id, id: known, display_name: pick(['', 'renamed']) }
-    if (known !== undefined && kind < 0.37) return { project_id, id: known, deleted_at: timeOf() }
-    const id = newCallId()
-    ids.push(id)
-    if (kind < 0.5) return endOf(id)
-    return kind < 0.6 ? startOf(id) : { ...startOf(id), ...endOf(id) }
-  }
-
-  return { next, ids }
 }
 
 /** Milliseconds after the first call. */
@@ -197,7 +121,7 @@ describe('recent calls', () => {
     [3, 200_000],
     [4, 1],
   ])('are what the database has, seed %i, with %i bytes of memory', async (seed, bytesMax) => {
-    const random = createRandom(seed)
+    const random = seeded(seed)
     const traces = failing(server.stores.traces, random)
     const recent = openRecent(traces, bytesMax)
     const project = server.newProject()
@@ -237,7 +161,7 @@ describe('recent calls', () => {
   ])(
     'are what the database has, where it finds them, and memory has %s calls',
     async (share, seed, bytesMax) => {
-      const random = createRandom(seed)
+      const random = seeded(seed)
       const recent = openRecent(failing(server.stores.traces, random), bytesMax)
       const project = server.newProject()
       const rows = createRows(random, project)
@@ -283,7 +207,7 @@ describe('recent calls', () => {
   it('answers for one call by its id, and for an id that is newer than all', async () => {
     const recent = openRecent(server.stores.traces)
     const project = server.newProject()
-    const { next } = createRows(createRandom(5), project)
+    const { next } = createRows(seeded(5), project)
     await recent.insert([next()])
     expect(recent.line(listOf(project), newId())?.toString()).toBe('')
     const id = newId()
