@@ -5,9 +5,12 @@ import { messageOf } from '../../components/message-of.ts'
 import { type Answer, type Column, type Message, type Session, settingsOf } from './session.ts'
 import { requestOf } from './settings.ts'
 
+/** A message whose copies are known by what they have of its answer. */
+type WrittenMessage = Message & { answer: Answer }
+
 /** An answer that is being written. */
 interface Pending {
-  message: Message
+  message: WrittenMessage
   controller: AbortController
 }
 
@@ -68,7 +71,7 @@ export function useAnswers(project: ProjectName, session: Session, update: Updat
       const column = latest.current.columns.find((candidate) => candidate.id === id)
       if (column === undefined) return
       const controller = new AbortController()
-      const message: Message = { role: 'assistant', content: '', answer: {} }
+      const message: WrittenMessage = { role: 'assistant', content: '', answer: {} }
       const entry = { message, controller }
       pending.current.set(id, entry)
       setRunning(new Set(pending.current.keys()))
@@ -92,10 +95,12 @@ export function useAnswers(project: ProjectName, session: Session, update: Updat
   return { run, stop, running }
 }
 
-/** A conversation that was cleared meanwhile stays empty. */
-function withAnswer(column: Column, message: Message): Column {
-  if (column.messages.length === 0) return column
-  return { ...column, messages: [...column.messages.slice(0, -1), message] }
+/** An answer that was removed meanwhile stays removed, whatever else was. */
+function withAnswer(column: Column, message: WrittenMessage): Column {
+  return {
+    ...column,
+    messages: column.messages.map((one) => (one.answer === message.answer ? message : one)),
+  }
 }
 
 interface Asked {
@@ -104,7 +109,7 @@ interface Asked {
   session: Session
   messages: readonly Message[]
   /** Is filled in. */
-  message: Message
+  message: WrittenMessage
   controller: AbortController
   onChange: () => void
 }
@@ -120,8 +125,7 @@ async function answer({
   onChange,
 }: Asked): Promise<void> {
   const started = performance.now()
-  const facts: Answer = {}
-  message.answer = facts
+  const facts = message.answer
   try {
     const request = requestOf(column.model, settingsOf(session, column), messages.map(sent))
     if (typeof request['seed'] === 'number') facts.seed = request['seed']
