@@ -108,6 +108,56 @@ test('settings are sent as they are written, and what is wrong is said', async (
   await expect(page.getByText('{"answer": "x"}')).toBeVisible()
 })
 
+test('messages deleted while an answer is written leave it in its place, and the answer itself is stopped', async ({
+  page,
+  project,
+}) => {
+  let isHeld = false
+  let answers = 0
+  let held = Promise.withResolvers<void>()
+  const failed: string[] = []
+  page.on('requestfailed', (request) => failed.push(request.url()))
+  await page.route('**/v1/chat/completions', async (route) => {
+    if (isHeld) await held.promise
+    const line = JSON.stringify({ choices: [{ delta: { content: `Answer ${++answers}` } }] })
+    // A request that was stopped takes none.
+    const body = `data: ${line}\n\ndata: [DONE]\n\n`
+    await route.fulfill({ contentType: 'text/event-stream', body }).catch(() => undefined)
+  })
+  const messages = page.getByRole('article')
+  const remove = (index: number) =>
+    messages.nth(index).getByRole('button', { name: 'Delete message' }).click()
+  const send = async (text: string) => {
+    await page.getByRole('textbox', { name: 'Message to all columns' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+  await page.goto(`/${project}/playground`)
+  await send('One')
+  await expect(messages.nth(1)).toContainText('Answer 1')
+  isHeld = true
+  await send('Two')
+  await expect(messages).toHaveCount(4)
+  await remove(0)
+  await expect(messages).toHaveCount(3)
+  held.resolve()
+  await expect(messages.nth(2)).toContainText('Answer 2')
+  await expect(messages.nth(0)).toContainText('Answer 1')
+
+  held = Promise.withResolvers()
+  for (const index of [2, 1, 0]) await remove(index)
+  await expect(messages).toHaveCount(0)
+  await send('Three')
+  await expect(messages).toHaveCount(2)
+  // The last answer comes back, below the one that is being written.
+  const deletions = page.getByRole('dialog').filter({ hasText: 'Message deleted' })
+  await deletions.nth(2).getByRole('button', { name: 'Undo' }).click()
+  await expect(messages).toHaveCount(3)
+  await remove(1)
+  await expect(messages).toHaveCount(2)
+  await expect.poll(() => failed).toHaveLength(1)
+  held.resolve()
+})
+
 /** A call of a chat model, of which a page is to take the conversation over. */
 async function tracedChat(
   url: string,

@@ -31,7 +31,7 @@ interface ColumnViewProps {
 
 /** One model and what was said with it. */
 export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
-  const { column, settings, onUpdate, onRun } = props
+  const { column, settings, onUpdate, onRun, onStop } = props
   const { id, messages } = column
   const edit = useCallback(
     (index: number, content: string) =>
@@ -44,12 +44,13 @@ export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
   const remove = useCallback(
     (index: number) => {
       const deleted = messages.slice(index, index + 1)
+      if (deleted.some(isBeingWritten)) onStop(id)
       const insert = (old: Column) => ({ ...old, messages: old.messages.toSpliced(index, 0, ...deleted) })
       onUpdate(id, (old) => ({ ...old, messages: old.messages.toSpliced(index, 1) }))
       // An answer may come in the meantime.
       notify({ title: 'Message deleted', undo: () => onUpdate(id, insert) })
     },
-    [id, messages, onUpdate],
+    [id, messages, onStop, onUpdate],
   )
   const regenerate = useCallback(
     (index: number) => onRun(id, messages.slice(0, index)),
@@ -88,6 +89,10 @@ export const ColumnView = memo(function ColumnView(props: ColumnViewProps) {
     </section>
   )
 })
+
+function isBeingWritten({ answer }: Message): boolean {
+  return answer !== undefined && answer.totalMs === undefined
+}
 
 function ColumnMenu({ project, column, settings, onUpdate, onStop, onSettings }: ColumnViewProps) {
   const { id, messages } = column

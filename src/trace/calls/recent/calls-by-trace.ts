@@ -5,8 +5,8 @@ export interface CallsByTrace {
   /** To be called when a call has got a trace, or another one than `before`. */
   moved(call: KeptCall, before: string | undefined): void
   remove(call: KeptCall): void
-  /** In no order. */
-  of(traceId: string): KeptCall[]
+  /** In no order; to be read before calls join or leave. */
+  of(traceId: string): Iterable<KeptCall>
 }
 
 export function createCallsByTrace(): CallsByTrace {
@@ -37,7 +37,7 @@ export function createCallsByTrace(): CallsByTrace {
     of(traceId) {
       const known = byTrace.get(traceId)
       if (known === undefined) return []
-      return known instanceof Set ? [...known] : [known]
+      return known instanceof Set ? known : [known]
     },
   }
 }

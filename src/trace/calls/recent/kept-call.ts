@@ -69,7 +69,7 @@ export function createKeptCall(row: CallRow, { slabs, share }: Memory): KeptCall
     PAYLOADS.map((column) => row[column] ?? ''),
     slabs,
   )
-  if (call.texts.deleted_at !== undefined) forgetContent(call, slabs)
+  if (call.texts.deleted_at !== undefined) forgetDeleted(call, slabs)
   call.bytes = memoryOf(call)
   return call
 }
@@ -86,7 +86,7 @@ export function mergeRow(call: KeptCall, row: CallRow, { slabs, share }: Memory)
   for (const column of LAST_TEXTS) call.texts[column] = texts[column] ?? call.texts[column]
   for (const column of LAST_COUNTS) call.counts[column] = row[column] ?? call.counts[column]
   mergePayloads(call, row, slabs)
-  if (call.texts.deleted_at !== undefined) forgetContent(call, slabs)
+  if (call.texts.deleted_at !== undefined) forgetDeleted(call, slabs)
   call.bytes = memoryOf(call)
 }
 
@@ -110,9 +110,19 @@ function textsOf(row: Partial<CallRow>, share: (text: string) => string): Texts 
 }
 
 /** Of a deleted call, only what its place in the orders and its absence follow from is kept. */
-function forgetContent(call: KeptCall, slabs: PayloadSlabs): void {
+function forgetDeleted(call: KeptCall, slabs: PayloadSlabs): void {
   const { trace_id, started_at, deleted_at } = call.texts
-  call.texts = textsOf({ trace_id, started_at, deleted_at }, (text) => text)
+  keepOnly({ trace_id, started_at, deleted_at }, call, slabs)
+}
+
+/** Of an evicted call, only its place in the order is kept, which may refer to it for some time. */
+export function forgetEvicted(call: KeptCall, slabs: PayloadSlabs): void {
+  call.isEvicted = true
+  keepOnly({ started_at: call.texts.started_at }, call, slabs)
+}
+
+function keepOnly(texts: Partial<CallRow>, call: KeptCall, slabs: PayloadSlabs): void {
+  call.texts = textsOf(texts, (text) => text)
   call.counts = { wb_run_step: undefined, wb_run_step_end: undefined }
   freePayloads(call, slabs)
 }
@@ -141,13 +151,13 @@ function mergePayloads(call: KeptCall, row: CallRow, slabs: PayloadSlabs): void 
 
 function writePayloads(call: KeptCall, payloads: readonly (string | Buffer)[], slabs: PayloadSlabs): void {
   const bytes = payloads.reduce((sum, payload) => sum + Buffer.byteLength(payload), 0)
-  const place = bytes > PAYLOAD_BYTES_MAX ? undefined : slabs.write(payloads)
+  const isEnded = call.texts.ended_at !== undefined
+  const place = bytes > PAYLOAD_BYTES_MAX ? undefined : slabs.write(payloads, { isEnded })
   freePayloads(call, slabs)
   call.payloads = place
 }
 
-/** To be called when the call is evicted. */
-export function freePayloads(call: KeptCall, slabs: PayloadSlabs): void {
+function freePayloads(call: KeptCall, slabs: PayloadSlabs): void {
   if (call.payloads !== undefined) slabs.free(call.payloads)
   call.payloads = undefined
 }

@@ -2,11 +2,12 @@ import { PAYLOADS } from '../sql/table.ts'
 
 /**
  * Memory for the payloads of many calls, in few large pieces: a buffer for each would take a fifth more, and be garbage once its call is
- * evicted. Calls are evicted in about the order in which they were written, so whole slabs become free, and are used again.
+ * evicted. Calls are evicted in about the order in which they were written, so whole slabs become free, and are used again. Payloads of
+ * calls without an end will soon be written again with what the end has, so they lie in slabs of their own.
  */
 export interface PayloadSlabs {
   /** Copies the payloads of a call, JSON texts in UTF-8 in the order of `PAYLOADS`; one that it does not have is empty. */
-  write(payloads: readonly (string | Buffer)[]): Place
+  write(payloads: readonly (string | Buffer)[], of: { isEnded: boolean }): Place
   /** Gives up what was written there. */
   free(place: Place): void
   /** Memory that all take. */
@@ -35,20 +36,23 @@ const SIZE_BYTES = 4
 const HEADER_BYTES = SIZE_BYTES * PAYLOADS.length
 
 export function createPayloadSlabs(): PayloadSlabs {
-  let current: Slab | undefined
+  /** The slabs that are being filled. */
+  const current: { open?: Slab | undefined; ended?: Slab | undefined } = {}
   /** A slab to be used next. */
   let spare: Buffer | undefined
   let bytes = 0
   let calls = 0
 
-  function slabFor(size: number): Slab {
-    if (current !== undefined && current.bytes.length - current.used >= size) return current
-    if (current?.calls === 0) giveUp(current.bytes)
+  function slabFor(kind: 'open' | 'ended', size: number): Slab {
+    const last = current[kind]
+    if (last !== undefined && last.bytes.length - last.used >= size) return last
+    if (last?.calls === 0) giveUp(last.bytes)
     const isLargeEnough = spare !== undefined && spare.length >= Math.max(size, slabBytes(bytes))
     if (!isLargeEnough) dropSpare()
-    current = { bytes: spare ?? allocate(Math.max(size, slabBytes(bytes))), used: 0, calls: 0 }
+    const slab = { bytes: spare ?? allocate(Math.max(size, slabBytes(bytes))), used: 0, calls: 0 }
     spare = undefined
-    return current
+    current[kind] = slab
+    return slab
   }
 
   function allocate(size: number): Buffer {
@@ -67,9 +71,10 @@ export function createPayloadSlabs(): PayloadSlabs {
   }
 
   return {
-    write(payloads) {
+    write(payloads, { isEnded }) {
       const sizes = payloads.map((payload) => Buffer.byteLength(payload))
-      const slab = slabFor(sizes.reduce((sum, size) => sum + size, HEADER_BYTES))
+      const size = sizes.reduce((sum, bytesOfOne) => sum + bytesOfOne, HEADER_BYTES)
+      const slab = slabFor(isEnded ? 'ended' : 'open', size)
       const place = { slab, at: slab.used }
       for (const size of sizes) slab.used = slab.bytes.writeUInt32LE(size, slab.used)
       for (const payload of payloads)
@@ -85,11 +90,12 @@ export function createPayloadSlabs(): PayloadSlabs {
       slab.calls--
       calls--
       if (calls === 0) {
-        current = undefined
+        current.open = undefined
+        current.ended = undefined
         spare = undefined
         bytes = 0
       } else if (slab.calls === 0) {
-        if (slab === current) slab.used = 0
+        if (slab === current.open || slab === current.ended) slab.used = 0
         else giveUp(slab.bytes)
       }
     },

@@ -1,7 +1,7 @@
 import { risesWithTime } from '../sql/rising-id.ts'
 import type { CallRow } from '../sql/table.ts'
 import { createCallsByTrace } from './calls-by-trace.ts'
-import { createKeptCall, freePayloads, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
+import { createKeptCall, forgetEvicted, isVisible, type KeptCall, mergeRow } from './kept-call.ts'
 import { createPayloadSlabs } from './payload-slabs.ts'
 import { createSharedTexts } from './shared-texts.ts'
 import { createStartOrder } from './start-order.ts'
@@ -49,7 +49,7 @@ export interface ProjectTail {
   /** The visible calls that are newer than all others, newest first. */
   newest(): Iterable<KeptCall>
   /** The visible calls of a trace, in no order; undefined where only the database knows all of them. */
-  ofTrace(traceId: string): KeptCall[] | undefined
+  ofTrace(traceId: string): Iterable<KeptCall> | undefined
   /** Whether it has at least half of the calls of the project. */
   hasMost(): boolean
   /** Whether no other call of the project meets all of these conditions. */
@@ -105,8 +105,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
     byTrace.remove(call)
     bytes -= call.bytes
     leaveToDatabase({ id: call.id, trace_id, started_at })
-    call.isEvicted = true
-    freePayloads(call, memory.slabs)
+    forgetEvicted(call, memory.slabs)
     order.evicted()
   }
 
@@ -141,7 +140,7 @@ export function createProjectTail(stored: Bounds): ProjectTail {
     },
     ofTrace(traceId) {
       const isWhole = risesWithTime(traceId) && traceId > bounds.traceId
-      return isWhole ? byTrace.of(traceId).filter(isVisible) : undefined
+      return isWhole ? Iterator.from(byTrace.of(traceId)).filter(isVisible) : undefined
     },
     hasMost: () => calls.size >= elsewhere,
     hasAll: (times) =>

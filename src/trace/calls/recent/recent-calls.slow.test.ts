@@ -204,6 +204,22 @@ describe('recent calls', () => {
     expect(linesOf(idOf('never', START_MS + 40))).toBe('')
   })
 
+  it('leaves a trace of more calls than are sorted here to the database, where memory may lack other calls', async () => {
+    const recent = openRecent(server.stores.traces)
+    const project = server.newProject()
+    const startOf = (id: string, trace_id: string): CallRow => {
+      const started_at = isoOfMicros(Date.now() * 1000)
+      return { project_id: project, id, has_start: 1, trace_id, op_name: 'op', started_at }
+    }
+    await openRecent(server.stores.traces).insert([startOf(newId(), newId())])
+    const trace = newId()
+    await recent.insert(Array.from({ length: 1000 }, () => startOf(newId(), trace)))
+    const { selection } = listOf(project, { filter: { trace_ids: [trace] } })
+    expect(recent.count(selection)).toBe(1000)
+    await recent.insert([startOf(newId(), trace)])
+    expect(recent.count(selection)).toBeUndefined()
+  })
+
   it('answers for one call by its id, and for an id that is newer than all', async () => {
     const recent = openRecent(server.stores.traces)
     const project = server.newProject()

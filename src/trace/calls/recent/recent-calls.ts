@@ -18,7 +18,7 @@ import { oldestFirst } from './start-order.ts'
 /** Projects with calls in memory; beyond that, the one that was written to least recently is dropped. */
 const PROJECTS_MAX = 256
 
-/** Calls of a list that are written as JSON here at once; some hundredths of a second. */
+/** Calls of a list that are sorted, and written as JSON, here at once; some hundredths of a second. */
 const LIST_MAX = 1000
 
 /** What the first write to a project waits for its bounds: the query for them may wait for other reads of the project. */
@@ -210,9 +210,18 @@ function namedCalls(tail: ProjectTail, filter: Selection['filter']): KeptCall[] 
     const call = tail.find(id)
     return call === undefined ? undefined : visible(call)
   }
-  const traces = [...new Set(filter?.trace_ids ?? [])].map(tail.ofTrace)
-  const known = traces.filter((calls) => calls !== undefined)
-  return known.length > 0 && known.length === traces.length ? known.flat() : undefined
+  return filter?.trace_ids?.length ? ofTraces(tail, filter.trace_ids) : undefined
+}
+
+/** Undefined where only the database knows them, or where there are so many that sorting them takes long. */
+function ofTraces(tail: ProjectTail, traceIds: readonly string[]): KeptCall[] | undefined {
+  const all: KeptCall[] = []
+  for (const traceId of new Set(traceIds)) {
+    const calls = tail.ofTrace(traceId)
+    if (calls === undefined) return undefined
+    for (const call of calls) if (all.push(call) > LIST_MAX) return undefined
+  }
+  return all
 }
 
 function visible(call: KeptCall | null): KeptCall[] {

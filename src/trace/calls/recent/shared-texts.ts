@@ -1,5 +1,5 @@
-/** Texts that are remembered; few projects have more names, users and threads among their newest calls. */
-const TEXTS_MAX = 1000
+/** Texts that are remembered; most projects have fewer names and users. They are not counted as memory: they take 0.1 MB at most. */
+const TEXTS_MAX = 256
 
 /** Longer texts are rarely repeated, and would be kept although their calls are evicted. */
 const CHARS_MAX = 200

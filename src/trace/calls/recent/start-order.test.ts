@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seeded } from '../../../test-random.ts'
 import { isoOfMicros } from '../../../time.ts'
-import { createKeptCall, type KeptCall, mergeRow } from './kept-call.ts'
+import { createKeptCall, forgetEvicted, type KeptCall, mergeRow } from './kept-call.ts'
 import { createPayloadSlabs } from './payload-slabs.ts'
 import { createStartOrder, oldestFirst } from './start-order.ts'
 
@@ -29,7 +29,7 @@ describe('the order of calls by their start', () => {
         calls.add(call)
         order.add(call)
       } else if (kind < 0.9) {
-        some.isEvicted = true
+        forgetEvicted(some, MEMORY.slabs)
         calls.delete(some)
         order.evicted()
       } else if (kind < 0.92) {

@@ -11,8 +11,8 @@ export interface StartOrder {
   newest(): Iterable<KeptCall>
 }
 
-/** So many calls that were evicted, and as many as half of all, are removed from the order at once. */
-const EVICTED_MAX = 1000
+/** So many calls that were evicted, and as many as a quarter of all, are removed from the order at once. */
+const EVICTED_MAX = 64
 
 export function createStartOrder(): StartOrder {
   /** Oldest first; evicted calls are among them. */
@@ -35,7 +35,7 @@ export function createStartOrder(): StartOrder {
     moved: () => (isSorted = false),
     evicted() {
       evicted++
-      if (evicted <= (order.length + added.length) / 2 + EVICTED_MAX) return
+      if (evicted <= (order.length + added.length) / 4 + EVICTED_MAX) return
       order = order.filter(isKept)
       added = added.filter(isKept)
       evicted = 0
