@@ -60,10 +60,10 @@ export async function move(
   requireSource(source)
   await using opened = new AsyncDisposableStack()
   const folders = { data: source.dataFolder, workspace: source.engine.folder }
-  const from = opened.use(await openStores(folders, log, { ...source, servers: 'one' }))
+  const from = opened.use(await openStores(folders, log, { ...source, servers: 'one', use: 'move' }))
   const reads = opened.use(await serveReads(from, source, log))
   options.onServing(reads.url)
-  if (target.dataFolder !== source.dataFolder) opened.use(openDataFolder(target.dataFolder))
+  if (target.dataFolder !== source.dataFolder) opened.use(openDataFolder(target.dataFolder, 'move'))
   const key = await moveSecretKey(source, target)
   const to = await openTarget(moves, { ...target, key }, log, opened)
   const records = to.control ?? from.control
@@ -96,7 +96,7 @@ async function copyAll(
 /** Makes a server use its stores where they are, though they were moved. @returns the moves that were forgotten */
 export async function forgetMovesOf(config: Config, log: Log): Promise<number> {
   requireSource(config)
-  using _held = openDataFolder(config.dataFolder)
+  using _held = openDataFolder(config.dataFolder, 'move')
   await using opened = await openControlDb({ ...config, servers: 'one' }, log, () => undefined)
   return await forgetMoves(opened.control)
 }

@@ -10,7 +10,7 @@ import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.t
 import type { Blobs } from './stores/blobs/port.ts'
 import type { Peers } from './stores/control-db/peers.ts'
 import type { ControlDb } from './stores/control-db/port.ts'
-import { openDataFolder } from './stores/data-folder.ts'
+import { type DataFolderUse, openDataFolder } from './stores/data-folder.ts'
 import { checkPlaces, type Places } from './stores/move/records.ts'
 import type { RedisOptions } from './stores/redis/address.ts'
 import type { RedisUse } from './stores/redis/redis-peers.ts'
@@ -59,6 +59,8 @@ export interface StoreOptions
   redis?: RedisOptions | undefined
   /** The key of the server; by default one in the data folder. */
   secretKey?: string | undefined
+  /** What the data folder is held for; by default for a server. */
+  use?: DataFolderUse | undefined
 }
 
 /**
@@ -79,12 +81,13 @@ export async function openStores(
     telemetry,
     workspaceBucket,
     secretKey: givenKey,
+    use = 'server',
   }: StoreOptions = {},
 ): Promise<Stores> {
   const { data: dataFolder } = folders
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
-  const held = opening.use(openDataFolder(dataFolder))
+  const held = opening.use(openDataFolder(dataFolder, use))
   await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
   const tracePlace = { dataFolder, clickhouse, sqlAccess, onLaunched }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { environmentChecks } from '../scripts/heddle/doctor/environment-checks.ts'
 import { ROOT } from '../scripts/repository.ts'
 import { readConfig } from '../src/config.ts'
+import { openDataFolder } from '../src/stores/data-folder.ts'
 import { startServer } from './backup/server-process.ts'
 import { heddle } from './run-command.ts'
 
@@ -117,6 +118,16 @@ describe('heddle', () => {
   })
 })
 
+describe('heddle backup', () => {
+  it('1 while another one of the folder runs, which it says', async () => {
+    using held = openDataFolder(join(folder, 'backed-up'), 'backup')
+    const { code, err } = await heddle(['backup', join(folder, 'second'), '--data', held.path])
+    expect(code).toBe(1)
+    expect(err).toContain('a backup, started')
+    expect(err).toContain('wait until the backup has ended')
+  })
+})
+
 describe('heddle move', () => {
   it.each([['--forget'], ['--to', 'elsewhere']])('1 for %s of what is no data folder', async (...options) => {
     const { code, err } = await heddle(['move', ...options, '--data', 'none'], folder)
@@ -189,6 +200,13 @@ describe('heddle doctor', () => {
     const absent = await heddle(['doctor', 'gpu', '--model', './absent'], folder)
     expect(absent).toMatchObject({ code: 1, err: expect.stringContaining('absent/config.json') })
     expect(await heddle(['doctor', 'gpu', '--gpus', '0'], folder)).toMatchObject({ code: 2 })
+  })
+
+  it('1 for a folder on which a killed restore has left its work', async () => {
+    await mkdir(join(folder, 'half/.restoring'), { recursive: true })
+    const { code, out } = await heddle(['doctor', '--data', join(folder, 'half')])
+    expect(code).toBe(1)
+    expect(out).toContain('A restore into')
   })
 
   it('gpu knows a relative folder as the server does, from any directory', async () => {

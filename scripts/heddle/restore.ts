@@ -15,7 +15,7 @@ export function addRestore(program: Command): void {
     .addHelpText(
       'after',
       `
-The folder must be new or empty. It has its name only when every file has proved to be as it was backed up.
+The folder must be new or empty. No server starts on it until every file has proved to be as it was backed up.
 ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --data ./restored')}`,
     )
     .action(async (backup: string, { data, json }: { data: string; json?: true }) => {

@@ -33,10 +33,13 @@ export function serverOf(options: ServerOptions): Asked | undefined {
   if (holder === undefined) return undefined
   const held = addressOf(holder)
   if (held === undefined)
-    throw new Error(
-      `The data folder ${data} is in use (${holder.text}): name the server's address with --url`,
-    )
+    throw new Error(`The data folder ${data} is in use (${holder.text}): ${adviceOn(holder)}`)
   return { ...held, key }
+}
+
+/** What to do where a holder has no address: one of an earlier release, which does not say what it is, may be a server. */
+function adviceOn({ use = 'server' }: Holder): string {
+  return use === 'server' ? `name the server's address with --url` : `wait until the ${use} has ended`
 }
 
 export interface AskOptions extends ServerOptions {

@@ -24,7 +24,7 @@ export type Done = Extract<BackupRes, { state: 'done' }>
 export async function backupStopped(data: string, to: string, progress: Progress | undefined): Promise<Done> {
   refuseElsewhere(data)
   using interrupt = onInterrupt('Interrupted')
-  using _held = openDataFolder(data)
+  using _held = openDataFolder(data, 'backup')
   await refuseMoved(data)
   const target = await checkTarget(to, data)
   await using snapshot = await takeStoppedSnapshot(data)

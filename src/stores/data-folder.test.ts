@@ -12,7 +12,7 @@ const run = promisify(execFile)
 async function openElsewhere(folder: string): Promise<string> {
   const module = join(import.meta.dirname, 'data-folder.ts')
   const program = `import { holderOf, openDataFolder } from ${JSON.stringify(module)}
-    try { openDataFolder(${JSON.stringify(folder)}); console.log('opened') } catch (error) { console.log(error.message) }`
+    try { openDataFolder(${JSON.stringify(folder)}, 'server'); console.log('opened') } catch (error) { console.log(error.message) }`
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program])
   return stdout.trim()
 }
@@ -21,7 +21,7 @@ describe('openDataFolder', () => {
   it('is refused to a second process, which hears who holds it, and free again after disposal', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
     {
-      using _held = openDataFolder(folder)
+      using _held = openDataFolder(folder, 'server')
       const message = await openElsewhere(folder)
       expect(message).toContain('in use by another Heddle')
       expect(message).toContain(`process ${process.pid}`)
@@ -33,7 +33,7 @@ describe('openDataFolder', () => {
     const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
     const module = join(import.meta.dirname, 'data-folder.ts')
     const program = `import { holderOf, openDataFolder } from ${JSON.stringify(module)}
-      openDataFolder(${JSON.stringify(folder)}); process.kill(process.pid, 'SIGKILL')`
+      openDataFolder(${JSON.stringify(folder)}, 'server'); process.kill(process.pid, 'SIGKILL')`
     await run(process.execPath, ['--input-type=module', '--eval', program]).catch(() => undefined)
     expect(await openElsewhere(folder)).toBe('opened')
   })
@@ -45,9 +45,10 @@ describe('holderOf', () => {
     expect(holderOf(folder)).toBeUndefined()
     expect(await readdir(folder)).toEqual([])
     {
-      using held = openDataFolder(folder)
+      using held = openDataFolder(folder, 'server')
       expect(holderOf(folder)).toMatchObject({
         text: expect.stringContaining(`process ${process.pid}`),
+        use: 'server',
         url: undefined,
       })
       held.announce('http://127.0.0.1:6060')

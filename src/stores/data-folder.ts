@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../errors.ts'
@@ -11,12 +11,19 @@ export interface DataFolder extends Disposable {
    * @param certificate the SHA-256 of the one that it shows there, by which they know it whatever name it is for
    */
   announce(url: string, certificate?: string): void
+  /** Removes the files of the lock, where the folder is given up; the lock itself is held until disposal. */
+  removeLock(): void
 }
+
+/** What a process holds a data folder for. */
+export type DataFolderUse = 'server' | 'backup' | 'move' | 'restore'
 
 /** A process that holds a data folder. */
 export interface Holder {
   /** What it has written of itself. */
   text: string
+  /** Undefined where it has not written that. */
+  use: DataFolderUse | undefined
   /** Where it is reached; undefined where it has not written that. */
   url: string | undefined
   /** The SHA-256 of the certificate that it shows there; undefined where it has none. */
@@ -26,12 +33,13 @@ export interface Holder {
 /**
  * Makes and locks the folder. The lock is SQLite's own file lock, which the system releases when the process ends,
  * however it ends: no stale lock files.
- * @throws Error that names the process which holds the folder, or the reason why it cannot be used.
+ * @throws Error that names the process which holds the folder, or the reason why it cannot be used, such as a restore that has
+ * not ended
  */
-export function openDataFolder(path: string): DataFolder {
+export function openDataFolder(path: string, use: DataFolderUse): DataFolder {
   const lock = openLock(path)
   const holder = join(path, HOLDER_FILE)
-  const ownText = `process ${process.pid}, started ${new Date().toISOString()}`
+  const ownText = `process ${process.pid}, a ${use}, started ${new Date().toISOString()}`
   try {
     lock.exec(
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (one); COMMIT',
@@ -42,6 +50,10 @@ export function openDataFolder(path: string): DataFolder {
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY) throw notUsable(path, error)
     throw new Error(`The data folder ${path} is in use by another Heddle (${readHolder(path).text}).`)
   }
+  if (use !== 'restore' && existsSync(join(path, RESTORING))) {
+    lock.close()
+    throw new Error(`A restore into the data folder ${path} has not ended: repeat it, or delete the folder`)
+  }
   return {
     path,
     announce: (url, certificate) =>
@@ -49,6 +61,9 @@ export function openDataFolder(path: string): DataFolder {
         holder,
         [ownText, url, ...(certificate ? [`certificate ${certificate}`] : [])].join(', '),
       ),
+    removeLock() {
+      for (const name of LOCK_FILES) rmSync(join(path, name), { force: true })
+    },
     [Symbol.dispose]: () => lock.close(),
   }
 }
@@ -72,6 +87,13 @@ export function holderOf(path: string): Holder | undefined {
 const SQLITE_BUSY = 5
 
 const HOLDER_FILE = 'holder.txt'
+const LOCK_FILE = 'lock.sqlite'
+
+/** Files of the lock, as long as it is held. */
+export const LOCK_FILES: readonly string[] = [LOCK_FILE, `${LOCK_FILE}-journal`, HOLDER_FILE]
+
+/** In a data folder from the begin of a restore to its end: what is restored is here until all of it is. */
+export const RESTORING = '.restoring'
 
 function openLock(path: string): DatabaseSync {
   try {
@@ -81,8 +103,6 @@ function openLock(path: string): DatabaseSync {
     throw notUsable(path, error)
   }
 }
-
-const LOCK_FILE = 'lock.sqlite'
 
 function notUsable(path: string, error: unknown): Error {
   const reason = messageOf(error)
@@ -94,9 +114,11 @@ function notUsable(path: string, error: unknown): Error {
 function readHolder(path: string): Holder {
   try {
     const text = readFileSync(join(path, HOLDER_FILE), 'utf8')
+    const [, use] = /^process \d+, a (server|backup|move|restore),/.exec(text) ?? []
     const [, url, certificate] = /(https?:\S+?)(?:, certificate (\S+))?$/.exec(text) ?? []
-    return { text, url, certificate }
+    return { text, use: use as DataFolderUse | undefined, url, certificate }
   } catch {
-    return { text: 'which has not written its process id', url: undefined, certificate: undefined }
+    const text = 'which has not written its process id'
+    return { text, use: undefined, url: undefined, certificate: undefined }
   }
 }

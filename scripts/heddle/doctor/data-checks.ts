@@ -7,7 +7,7 @@ import { messageOf } from '../../../src/errors.ts'
 import { checkAppliedMigrations } from '../../../src/stores/applied-migrations.ts'
 import { controlMigrations } from '../../../src/stores/control-db/migrate.ts'
 import { CONTROL_FILE } from '../../../src/stores/control-db/sqlite.ts'
-import { holderOf } from '../../../src/stores/data-folder.ts'
+import { holderOf, RESTORING } from '../../../src/stores/data-folder.ts'
 import { brokenPartsIn } from '../broken-parts.ts'
 import { megabytes } from '../sizes.ts'
 import { type Check, type Finding, failed, ok, warning } from './check.ts'
@@ -35,6 +35,8 @@ function dataFolder(folder: string): Finding {
     return failed(messageOf(error), `chown -R "$(id -un)" ${folder}`)
   }
   const holder = holderOf(folder)
+  if (holder === undefined && existsSync(join(folder, RESTORING)))
+    return failed(`A restore into ${folder} has not ended`, 'repeat it, or delete the folder')
   return ok(holder === undefined ? folder : `${folder}, in use (${holder.text})`)
 }
 

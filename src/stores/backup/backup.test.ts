@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDataFolder } from '../data-folder.ts'
 import { MANIFEST } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import { filesOf, type Snapshot } from './snapshot.ts'
@@ -134,7 +135,6 @@ describe('a restore', () => {
   const refused = async (name: string, message: string, program = PROGRAM) => {
     await expect(restore(name, program)).rejects.toThrow(message)
     expect(await readdir(folder)).not.toContain('restored')
-    expect(await readdir(folder)).not.toContain('restored.restoring')
   }
 
   it('is refused for a file that is damaged, missing or not in the manifest', async () => {
@@ -193,5 +193,53 @@ describe('a restore', () => {
     await expect(restore('folder')).rejects.toMatchObject({ status: 409 })
     await rm(at('restored/mine'))
     await restore('folder')
+  })
+
+  it('is refused while another one into the folder runs, which goes on', async () => {
+    await back('folder')
+    const results = await Promise.allSettled([restore('folder'), restore('folder')])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: {
+        message: expect.stringMatching(/in use by another Heddle \(process \d+, a restore, started/),
+      },
+    })
+    for (const [file, text] of Object.entries(FILES))
+      expect(await readFile(at(`restored/${file}`), 'utf8')).toBe(text)
+  })
+
+  it('takes the place of one that was interrupted, and of nothing else; no server starts on that', async () => {
+    await back('folder')
+    await mkdir(at('restored/.restoring/blobs'), { recursive: true })
+    await mkdir(at('restored/trace-db/half'), { recursive: true })
+    expect(() => openDataFolder(at('restored'), 'server')).toThrow('repeat it')
+    await writeFile(at('restored/mine'), '')
+    await expect(restore('folder')).rejects.toMatchObject({ status: 409 })
+    expect(await readdir(at('restored'))).toEqual(expect.arrayContaining(['.restoring', 'mine', 'trace-db']))
+    await rm(at('restored/mine'))
+    await restore('folder')
+    expect((await readdir(at('restored'))).sort()).toEqual(
+      ['blobs', 'control.sqlite', 'holder.txt', 'lock.sqlite', 'trace-db'].sort(),
+    )
+    expect(await readdir(at('restored/trace-db'))).not.toContain('half')
+    openDataFolder(at('restored'), 'server')[Symbol.dispose]()
+  })
+
+  it('fills a folder that cannot be replaced, as the root of a volume, and leaves it as it was when it fails', async () => {
+    await back('folder')
+    await mkdir(at('restored/lost+found'), { recursive: true })
+    const { ino } = await stat(at('restored'))
+    await writeFile(at('folder/blobs/contents/2'), 'two')
+    await expect(restore('folder')).rejects.toThrow('does not belong to it')
+    expect(await readdir(at('restored'))).toEqual(['lost+found'])
+    await rm(at('folder/blobs/contents/2'))
+    await restore('folder')
+    expect((await stat(at('restored'))).ino).toBe(ino)
+  })
+
+  it('is refused before it copies where there is no room for it', async () => {
+    await writeFile(at('file.tar'), '')
+    await truncate(at('file.tar'), 8 * 1024 ** 4)
+    await refused('file.tar', 'has room for')
   })
 })

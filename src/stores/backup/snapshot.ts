@@ -53,3 +53,10 @@ export async function* filesOf(
     if (isPart(name)) yield { name, path, size: (await lstat(path)).size }
   }
 }
+
+/** The bytes of files together. */
+export async function bytesIn(files: AsyncIterable<SnapshotFile>): Promise<number> {
+  let bytes = 0
+  for await (const { size } of files) bytes += size
+  return bytes
+}

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { readdir, realpath, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import pMap from 'p-map'
 import { conflict, invalidRequest, messageOf } from '../../errors.ts'
@@ -7,7 +7,8 @@ import { isMissing } from '../disk-errors.ts'
 import { type ArchiveWriter, createFolderArchive, createTarArchive, isTar } from './archive.ts'
 import { syncFolder } from './durable-files.ts'
 import { type FileEntry, MANIFEST, manifestText } from './manifest.ts'
-import { BACKED_UP, type Snapshot, type SnapshotFile } from './snapshot.ts'
+import { requireRoom } from './room.ts'
+import { BACKED_UP, bytesIn, type Snapshot, type SnapshotFile } from './snapshot.ts'
 
 /** How far a backup is. */
 export interface BackupProgress {
@@ -82,7 +83,8 @@ export async function writeBackup(
   onProgress: (progress: BackupProgress) => void,
   signal: AbortSignal,
 ): Promise<WrittenBackup> {
-  const bytesTotal = await requireRoom(snapshot, dirname(target))
+  const bytesTotal = await bytesIn(snapshot.files())
+  await requireRoom(bytesTotal, dirname(target))
   await removeEmpty(target)
   const partial = `${target}${PARTIAL}`
   await removeInterrupted(partial)
@@ -132,16 +134,6 @@ async function copyFiles(
   }
   await pMap(snapshot.files(), copy, { concurrency: FILES_AT_ONCE, signal })
   return files
-}
-
-/** The bytes of a snapshot, for which there is room in a folder. */
-async function requireRoom(snapshot: Snapshot, folder: string): Promise<number> {
-  let bytes = 0
-  for await (const { size } of snapshot.files()) bytes += size
-  const { bavail, bsize } = await statfs(folder)
-  if (bytes > bavail * bsize)
-    throw conflict(`The backup has ${bytes} bytes, and ${folder} has room for ${bavail * bsize}`)
-  return bytes
 }
 
 /** What cannot be replaced is so before all is copied: the last step would fail there. */
