@@ -59,7 +59,11 @@ async function ofRunning(server: Asked, target: string, progress: Progress | und
     const report = replyOf(server.url, BackupRes, line)
     if (report.state === 'done') return report
     if (report.state === 'failed') throw new Error(report.error)
-    progress?.show(`${megabytes(report.bytes)} of ${megabytes(report.bytes_total)}`)
+    progress?.show(
+      report.state === 'preparing'
+        ? `${report.files} files are kept`
+        : `${megabytes(report.bytes)} of ${megabytes(report.bytes_total)}`,
+    )
   }
   throw new Error('The server has ended before the backup was whole')
 }

@@ -24,9 +24,10 @@ export interface LiveSnapshots {
   /**
    * Writes to the trace database wait while its tables are frozen; in between, the state of the control database is
    * chosen, and from then on blobs that are deleted stay in the snapshot.
+   * @param onKept called with the number of blobs that are in the snapshot so far
    * @throws 503 when the writes in progress take too long, or the disk is full
    */
-  take(signal: AbortSignal): Promise<Snapshot>
+  take(onKept: (blobs: number) => void, signal: AbortSignal): Promise<Snapshot>
 }
 
 export interface LiveSnapshotsDeps {
@@ -81,7 +82,7 @@ export function createLiveSnapshots({ dataFolder, traces, blobs, log }: LiveSnap
   }
 
   return {
-    async take(signal) {
+    async take(onKept, signal) {
       const id = newId().replaceAll('-', '')
       const folder = join(snapshotsFolder(dataFolder), id)
       await using taking = new AsyncDisposableStack()
@@ -89,7 +90,7 @@ export function createLiveSnapshots({ dataFolder, traces, blobs, log }: LiveSnap
       taking.defer(() => traces.unfreeze(id))
       await mkdir(join(folder, BACKED_UP.blobs), { recursive: true })
       const { tables, takenAt, heldMs, control, blobs: kept } = await moment(id, folder, taking, signal)
-      await kept.linkAll(signal)
+      await kept.linkAll(onKept, signal)
       kept[Symbol.dispose]()
       await control.copyTo(join(folder, BACKED_UP.control))
       control[Symbol.dispose]()

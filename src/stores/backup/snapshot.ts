@@ -55,8 +55,11 @@ export async function* filesOf(
 }
 
 /** The bytes of files together. */
-export async function bytesIn(files: AsyncIterable<SnapshotFile>): Promise<number> {
+export async function bytesIn(files: AsyncIterable<SnapshotFile>, signal?: AbortSignal): Promise<number> {
   let bytes = 0
-  for await (const { size } of files) bytes += size
+  for await (const { size } of files) {
+    signal?.throwIfAborted()
+    bytes += size
+  }
   return bytes
 }

@@ -83,7 +83,7 @@ export async function writeBackup(
   onProgress: (progress: BackupProgress) => void,
   signal: AbortSignal,
 ): Promise<WrittenBackup> {
-  const bytesTotal = await bytesIn(snapshot.files())
+  const bytesTotal = await bytesIn(snapshot.files(), signal)
   await requireRoom(bytesTotal, dirname(target))
   await removeEmpty(target)
   const partial = `${target}${PARTIAL}`

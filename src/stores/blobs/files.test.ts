@@ -30,12 +30,14 @@ describe('keepInto', () => {
     for (const key of ['a/stays', 'a/goes', 'b/swept']) await blobs.put(key, Buffer.from(key))
     const swept = await blobs.stat('b/swept')
     const kept = join(folder, 'kept')
+    const linked: number[] = []
     {
       using keeping = blobs.keepInto(kept)
       await blobs.delete('a/goes')
       await blobs.deleteUnchanged('b/swept', swept?.modifiedAt ?? 0)
-      await keeping.linkAll(signal)
+      await keeping.linkAll((blobs) => linked.push(blobs), signal)
     }
+    expect(linked).toEqual([1])
     for (const key of ['a/stays', 'a/goes', 'b/swept'])
       expect(await readFile(join(kept, key), 'utf8')).toBe(key)
     expect(await blobs.stat('a/goes')).toBeUndefined()
@@ -53,7 +55,7 @@ describe('keepInto', () => {
     await writeFile(noFolder, '')
     using keeping = blobs.keepInto(noFolder)
     await blobs.delete('one')
-    await expect(keeping.linkAll(signal)).rejects.toThrow('a-file')
+    await expect(keeping.linkAll(() => undefined, signal)).rejects.toThrow('a-file')
     expect(await blobs.stat('one')).toBeUndefined()
   })
 

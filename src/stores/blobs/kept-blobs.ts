@@ -1,15 +1,20 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import pMap from 'p-map'
 import { fileError } from '../disk-errors.ts'
 import type { Blobs } from './port.ts'
+
+/** While one link waits for the disk, others are made. */
+const LINKS_AT_ONCE = 16
 
 /** A folder with links to all blobs of one moment. */
 export interface KeptBlobs extends Disposable {
   /**
-   * Links all blobs; some that were put since the moment may be among them.
+   * Links all blobs; some that were put since the moment may be among them. Nothing is linked any more once this ends.
+   * @param onLinked called with their number so far
    * @throws what linking one of them, or one that was deleted, failed with
    */
-  linkAll(signal: AbortSignal): Promise<void>
+  linkAll(onLinked: (blobs: number) => void, signal: AbortSignal): Promise<void>
 }
 
 /** Keeps blobs that are deleted. */
@@ -52,12 +57,21 @@ export function createBlobKeeping(deps: {
       const own: KeptFolder = { path, failure: undefined }
       kept = own
       return {
-        async linkAll(signal) {
-          for await (const { key } of deps.list('')) {
-            signal.throwIfAborted()
-            await linkInto(own, key)
-            if (own.failure !== undefined) throw own.failure
+        async linkAll(onLinked, signal) {
+          let linked = 0
+          async function* untilEnded(): AsyncGenerator<string> {
+            for await (const { key } of deps.list('')) {
+              if (signal.aborted || own.failure !== undefined) return
+              yield key
+            }
           }
+          async function linkNext(key: string): Promise<void> {
+            await linkInto(own, key)
+            onLinked(++linked)
+          }
+          await pMap(untilEnded(), linkNext, { concurrency: LINKS_AT_ONCE })
+          signal.throwIfAborted()
+          if (own.failure !== undefined) throw own.failure
         },
         [Symbol.dispose]() {
           if (kept === own) kept = undefined

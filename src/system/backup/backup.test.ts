@@ -2,7 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { jsonLines } from '../../http/stream-reply.ts'
+import { SILENT } from '../../test-log.ts'
 import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
+import { createBackups } from './service.ts'
 
 let dataFolder = ''
 const server = useTestServer({
@@ -33,6 +36,32 @@ describe('POST /v1/preview/system/backup', () => {
   it('200 for one of several at once, 409 for the others', async () => {
     const replies = await Promise.all(['one', 'two', 'three'].map((name) => backup(join(folder, name))))
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  })
+
+  it('200 with lines while files are kept, before any is copied', async () => {
+    const keeping = Promise.withResolvers<void>()
+    const { snapshots, brokenParts } = server.stores
+    const backups = createBackups({
+      dataFolder,
+      version: '1.0.0',
+      stores: {
+        snapshots: {
+          async take(onKept, signal) {
+            onKept(7)
+            await keeping.promise
+            return snapshots.take(onKept, signal)
+          },
+        },
+        brokenParts,
+      },
+      log: SILENT,
+    })
+    const { signal } = new AbortController()
+    const reply = await jsonLines(await backups.write({ path: join(folder, 'many') }, { signal }))
+    keeping.resolve()
+    const lines = await documentsOf<Fields>(new Response(reply))
+    expect(lines[0]).toEqual({ state: 'preparing', files: 7 })
+    expect(lines.at(-1)).toMatchObject({ state: 'done' })
   })
 
   it('400 for a path that is relative, inside the data folder, or in no folder', async () => {

@@ -33,10 +33,14 @@ export function createBackups({ dataFolder, version, stores, log }: BackupsDeps)
     if (isWriting) throw conflict('Another backup is being written')
     isWriting = true
     const stopping = new AbortController()
-    let latest: BackupRes | undefined
+    let latest: BackupRes = { state: 'preparing', files: 0 }
+    let isBegun = false
     async function work(): Promise<BackupRes> {
       const ending = AbortSignal.any([signal, stopping.signal])
-      await using snapshot = await stores.snapshots.take(ending)
+      const onKept = (files: number): void => {
+        latest = { state: 'preparing', files }
+      }
+      await using snapshot = await stores.snapshots.take(onKept, ending)
       const held_ms = snapshot.heldMs
       const onProgress = ({ files, bytes, bytesTotal }: BackupProgress): void => {
         latest = { state: 'copying', held_ms, files, bytes, bytes_total: bytesTotal }
@@ -49,13 +53,16 @@ export function createBackups({ dataFolder, version, stores, log }: BackupsDeps)
     }
     const working = work()
     try {
-      while ((await Promise.race([working, delay(REPORT_EVERY_MS)])) === undefined)
-        if (latest !== undefined) yield lineOf(latest)
+      // A client and the proxies before it wait a minute or some for the first line, and for each further one.
+      while ((await Promise.race([working, delay(REPORT_EVERY_MS)])) === undefined) {
+        isBegun = true
+        yield lineOf(latest)
+      }
       yield lineOf(await working)
     } catch (error) {
       log.error({ err: error, path: target }, 'a backup could not be written')
       // Before the first line, it is still an error reply.
-      if (latest === undefined) throw error instanceof ClientError ? error : failedBy(error)
+      if (!isBegun) throw error instanceof ClientError ? error : failedBy(error)
       yield lineOf({ state: 'failed', error: messageOf(error) })
     } finally {
       stopping.abort()

@@ -14,6 +14,10 @@ const Count = z.int().min(0)
 export const BackupRes = z
   .discriminatedUnion('state', [
     z.object({
+      state: z.literal('preparing'),
+      files: Count.meta({ description: 'Files that the backup keeps so far' }),
+    }),
+    z.object({
       state: z.literal('copying'),
       held_ms: z.number().meta({ description: 'Milliseconds in which writes waited' }),
       files: Count,
