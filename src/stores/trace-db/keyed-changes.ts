@@ -28,7 +28,7 @@ export async function changeByKeys<Found extends Key>(
 ): Promise<void> {
   for (;;) {
     const keys = await rowsOf(traces.query<Found>(found))
-    for (const batch of batchesOf(keys)) {
+    for (const batch of inChanges(keys)) {
       signal.throwIfAborted()
       await change(batch)
     }
@@ -49,7 +49,8 @@ export function hasOneOf<Column extends string>(
   return { where: `(${tuple}) IN arrayZip(${bound})`, params: Object.fromEntries(lists) }
 }
 
-function* batchesOf<Found extends Key>(keys: readonly Found[]): Generator<Found[]> {
+/** The keys of one change after the other. */
+export function* inChanges<Found extends Key>(keys: readonly Found[]): Generator<Found[]> {
   let batch: Found[] = []
   let bytes = 0
   for (const key of keys) {

@@ -171,6 +171,27 @@ describe('POST /cost/purge', () => {
   })
 })
 
+describe('POST /cost/purge of many costs', () => {
+  const purge = (project_id: string, ids: readonly (string | undefined)[]) =>
+    server.post('/cost/purge', { project_id, query: { $expr: { $in: [field('id'), ids.map(literal)] } } })
+  const others = (count: number, length = 36) =>
+    Array.from({ length: count }, (_, index) => String(index).padStart(length, '0'))
+
+  it('200 for more ids than one change has', async () => {
+    const project = server.newProject()
+    const [first, second, kept] = await create(project, { a: PRICE, b: PRICE, c: PRICE })
+    expect((await purge(project, [first, ...others(20_000), second])).status).toBe(200)
+    expect((await query(project)).map((cost) => cost['id'])).toEqual([kept])
+  })
+
+  it.each([
+    [400, others(50_001)],
+    [413, others(100, 50_000)],
+  ])('%i for too many ids, or too long ones', async (status, ids) => {
+    expect((await purge(server.newProject(), ids)).status).toBe(status)
+  })
+})
+
 describe('POST /calls/stream_query with include_costs', () => {
   const AT = '2026-06-01T00:00:00.000000Z'
   const counted = { prompt_tokens: 1000, completion_tokens: 100, requests: 1, total_tokens: 1100 }

@@ -36,9 +36,9 @@ export function selectPrices(projectId: string, llmIds: readonly string[], limit
 }
 
 /** Removes costs for good. */
-export function deleteCosts(projectId: string, ids: readonly string[]): Sql {
+export function deleteCosts(projectId: string, keys: readonly { id: string }[]): Sql {
   return {
     sql: 'DELETE FROM costs WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}',
-    params: { project_id: projectId, ids },
+    params: { project_id: projectId, ids: keys.map(({ id }) => id) },
   }
 }

@@ -2,13 +2,14 @@ import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import { inChanges } from '../../stores/trace-db/keyed-changes.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { inBatches } from '../batches.ts'
 import { collectReply } from '../collect-reply.ts'
 import { dateTimeAt } from '../date-time.ts'
+import { namedIds } from '../query-language/named-ids.ts'
 import { sortedPageOf } from '../query-language/page.ts'
-import type { Operand, Query } from '../query-language/wire.ts'
 import { defaultPrices } from './default-prices.ts'
 import { COST_FIELDS, costFields } from './fields.ts'
 import type { Price } from './prices.ts'
@@ -30,6 +31,7 @@ export interface Costs {
   create(req: wire.CostCreateReq, context: CallContext): Promise<wire.CostCreateRes>
   /** Wire: only prices of the project itself. */
   query(req: wire.CostQueryReq, context: CallContext): Promise<wire.CostQueryRes>
+  /** @throws 400 for a query that does more than name ids, or names too many */
   purge(req: wire.CostPurgeReq): Promise<wire.CostPurgeRes>
   /** Every price of each model that could apply in a project; `priceAt` chooses. */
   priceLists(projectId: string, llmIds: readonly string[]): Promise<Map<string, Price[]>>
@@ -80,7 +82,10 @@ export function createCosts({ traces, projects }: { traces: TraceDb; projects: P
   }
 
   async function purge(req: wire.CostPurgeReq) {
-    await traces.command(queries.deleteCosts(req.project_id, idsOf(req.query)))
+    const ids = namedIds(req.query)
+    if (ids === undefined) throw invalidRequest('Can only purge costs by specifying one or more cost ids')
+    for (const keys of inChanges(ids.map((id) => ({ id }))))
+      await traces.command(queries.deleteCosts(req.project_id, keys))
     return {}
   }
 
@@ -98,24 +103,4 @@ const NO_COST: wire.Cost = {
   cache_creation_input_token_cost: null,
   prompt_token_cost_unit: null,
   completion_token_cost_unit: null,
-}
-
-/** Wire: only ids can be named: by `$eq`, an `$or` of them, or `$in`. @throws 400 for any other query. */
-function idsOf({ $expr }: Query): string[] {
-  const ids = '$in' in $expr ? idsIn($expr.$in) : ('$or' in $expr ? $expr.$or : [$expr]).map(idOf)
-  if (ids.length === 0 || ids.includes(undefined)) {
-    throw invalidRequest('Can only purge costs by specifying one or more cost ids')
-  }
-  return ids.filter((id) => id !== undefined)
-}
-
-function idsIn([field, options]: readonly [Operand, readonly Operand[]]): (string | undefined)[] {
-  return options.map((option) => idOf({ $eq: [field, option] }))
-}
-
-function idOf(operand: Operand): string | undefined {
-  if (!('$eq' in operand)) return undefined
-  const [field, literal] = operand.$eq
-  if (!('$getField' in field) || field.$getField !== 'id' || !('$literal' in literal)) return undefined
-  return typeof literal.$literal === 'string' ? literal.$literal : undefined
 }

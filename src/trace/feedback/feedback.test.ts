@@ -359,7 +359,9 @@ describe('POST /feedback/purge', () => {
     for (const id of ids) await create(note(project, { id }))
     await create(note(other, { id: ids[0] }))
     const [first, second] = ids.map((id) => equals('id', id).$expr)
-    for (const query of [{ $expr: first }, { $expr: { $or: [first, second] } }, { $expr: first }]) {
+    const listed = { $in: [{ $getField: 'id' }, [{ $literal: ids[0] }]] }
+    for (const $expr of [first, { $or: [first, second] }, first, listed]) {
+      const query = { $expr }
       const response = await server.post('/feedback/purge', { project_id: project, query })
       expect(await response.json()).toEqual({})
     }
@@ -371,6 +373,7 @@ describe('POST /feedback/purge', () => {
     equals('feedback_type', 'x'),
     { $expr: { $or: [] } },
     { $expr: { $not: [equals('id', 'x').$expr] } },
+    { $expr: { $in: [{ $getField: 'feedback_type' }, [{ $literal: 'x' }]] } },
   ])('400 for %j', async (query) => {
     const response = await server.post('/feedback/purge', { project_id: server.newProject(), query })
     expect(response.status).toBe(400)

@@ -42,10 +42,10 @@ export function selectUsers(projectId: string, ids: readonly string[]): Sql {
 }
 
 /** Removes rows for good. */
-export function deleteFeedback(projectId: string, ids: readonly string[]): Sql {
+export function deleteFeedback(projectId: string, keys: readonly { id: string }[]): Sql {
   return {
     sql: 'DELETE FROM feedback WHERE project_id = {project_id:String} AND id IN {ids:Array(String)}',
-    params: { project_id: projectId, ids },
+    params: { project_id: projectId, ids: keys.map(({ id }) => id) },
   }
 }
 

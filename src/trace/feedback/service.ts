@@ -6,13 +6,14 @@ import { idOf, newId } from '../../ids.ts'
 import { inTurns } from '../../in-turns.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { Redaction } from '../../redaction/service.ts'
+import { inChanges } from '../../stores/trace-db/keyed-changes.ts'
 import { firstOf, rowsOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply, createReplyBudget } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
+import { namedIds } from '../query-language/named-ids.ts'
 import { type Page, sortedPageOf } from '../query-language/page.ts'
-import type { Operand, Query } from '../query-language/wire.ts'
 import { internalRef, isInternalRef, isRef } from '../ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
 import { ALL_COLUMNS, fieldReader, type StoredFeedback, shownColumns } from './fields.ts'
@@ -37,6 +38,7 @@ export interface Feedback {
   create(req: wire.FeedbackCreateReq, context: CallContext): Promise<wire.FeedbackCreateRes>
   createBatch(req: wire.FeedbackCreateBatchReq, context: CallContext): Promise<wire.FeedbackCreateBatchRes>
   query(req: wire.FeedbackQueryReq, context: CallContext): Promise<wire.FeedbackQueryRes>
+  /** @throws 400 for a query that does more than name ids, or names too many */
   purge(req: wire.FeedbackPurgeReq): Promise<wire.FeedbackPurgeRes>
   /** After a crash, the old and the new feedback may both exist, but never none. */
   replace(req: wire.FeedbackReplaceReq, context: CallContext): Promise<wire.FeedbackCreateRes>
@@ -102,10 +104,6 @@ export function createFeedback(deps: {
     )
   }
 
-  async function remove(projectId: string, ids: readonly string[]): Promise<void> {
-    await traces.command(queries.deleteFeedback(projectId, ids))
-  }
-
   async function create(req: wire.FeedbackCreateReq, context: CallContext): Promise<wire.FeedbackCreateRes> {
     await checkReplaces([req], context)
     const [row] = await write([req], context.caller.user)
@@ -132,7 +130,11 @@ export function createFeedback(deps: {
   }
 
   async function purge(req: wire.FeedbackPurgeReq) {
-    await remove(req.project_id, idsOf(req.query))
+    const ids = namedIds(req.query)
+    if (ids === undefined)
+      throw invalidRequest('Can only purge feedback by specifying one or more feedback ids')
+    for (const keys of inChanges(ids.map((id) => ({ id }))))
+      await traces.command(queries.deleteFeedback(req.project_id, keys))
     return {}
   }
 
@@ -225,20 +227,4 @@ function resultOf(row: StoredRow | undefined): wire.FeedbackCreateRes {
   if (row === undefined) throw new Error('One row was written for each item')
   const { id, created_at, wb_user_id, payload } = row
   return { id, created_at, wb_user_id, payload: new JsonText(payload) }
-}
-
-/** Wire: only ids can be named, by `$eq` or an `$or` of them. @throws 400 for any other query. */
-function idsOf({ $expr }: Query): string[] {
-  const ids = ('$or' in $expr ? $expr.$or : [$expr]).map(purgedId)
-  if (ids.length === 0 || ids.includes(undefined)) {
-    throw invalidRequest('Can only purge feedback by specifying one or more feedback ids')
-  }
-  return ids.filter((id) => id !== undefined)
-}
-
-function purgedId(operand: Operand): string | undefined {
-  if (!('$eq' in operand)) return undefined
-  const [field, literal] = operand.$eq
-  if (!('$getField' in field) || field.$getField !== 'id' || !('$literal' in literal)) return undefined
-  return typeof literal.$literal === 'string' ? literal.$literal : undefined
 }

@@ -57,8 +57,7 @@ export function createParams(): Params {
 
   function bind(value: unknown, type: string): string {
     chars += charsOf(value)
-    if (chars > VALUES_CHARS_MAX)
-      throw tooLarge(`The values of a query have more than ${VALUES_CHARS_MAX} characters together`)
+    checkChars(chars)
     return keep(value, type)
   }
 
@@ -89,6 +88,17 @@ export function createParams(): Params {
         ? keep(ids, 'Array(String)')
         : `(SELECT arrayJoin(splitByChar(' ', ${keep(ids.join(' '), 'String')})))`,
   }
+}
+
+/** @throws 400 for more texts than one list may have, 413 for longer ones than a query may have together. */
+export function checkTexts(texts: readonly string[]): void {
+  checkListed(texts)
+  checkChars(charsOf(texts))
+}
+
+function checkChars(chars: number): void {
+  if (chars > VALUES_CHARS_MAX)
+    throw tooLarge(`The values of a query have more than ${VALUES_CHARS_MAX} characters together`)
 }
 
 function checkListed(values: readonly unknown[]): void {
