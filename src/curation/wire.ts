@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CallsFilter } from '../trace/calls/messages/list-wire.ts'
 import type { ProjectPath } from '../trace/project-path-wire.ts'
-import { Query, SortBy } from '../trace/query-language/wire.ts'
+import { Query, SortKeys } from '../trace/query-language/wire.ts'
 import { ExperimentalConfig, SftJobCreateReq } from '../training/jobs/wire.ts'
 
 /** Calls that one request reads: a record of each is in memory, and one reply covers all of them. */
@@ -35,7 +35,7 @@ const From = z
       calls: z.strictObject({
         filter: CallsFilter.nullish(),
         query: Query.nullish(),
-        sort_by: z.array(SortBy).nullish(),
+        sort_by: SortKeys.nullish(),
         limit: z.int().min(1).max(CALLS_MAX).nullish(),
       }),
     }),

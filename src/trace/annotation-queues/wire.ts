@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SortBy } from '../query-language/wire.ts'
+import { SortKeys } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
@@ -16,9 +16,6 @@ const DISPLAY_FIELD_CHARS_MAX = 256
 
 /** A page of queues is shown together. */
 const STATS_QUEUES_MAX = 1000
-
-/** Terms of an order. SQLite takes 2,000. */
-const SORTS_MAX = 100
 
 const Name = z.string().max(NAME_CHARS_MAX)
 const Description = z.string().max(DESCRIPTION_CHARS_MAX)
@@ -72,7 +69,7 @@ export const QueuesQueryReq = z.object({
   project_id: z.string(),
   /** Part of the name, in upper or lower case. */
   name: z.string().nullish(),
-  sort_by: z.array(SortBy).max(SORTS_MAX).nullish(),
+  sort_by: SortKeys.nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
 })
@@ -140,7 +137,7 @@ export type QueueItemsFilter = z.output<typeof QueueItemsFilter>
 export const QueueItemsQueryReq = z.object({
   project_id: z.string(),
   filter: QueueItemsFilter.nullish(),
-  sort_by: z.array(SortBy).max(SORTS_MAX).nullish(),
+  sort_by: SortKeys.nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
   include_position: z.boolean().default(false),

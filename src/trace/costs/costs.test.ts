@@ -132,6 +132,13 @@ describe('POST /cost/query', () => {
   })
 })
 
+it('POST /cost/query is 422 for too many fields, or fields to sort by', async () => {
+  const project_id = server.newProject()
+  const sort_by = Array.from({ length: 33 }, () => ({ field: 'id', direction: 'asc' }))
+  for (const fields of [{ sort_by }, { fields: Array.from({ length: 1001 }, () => 'id') }])
+    expect((await server.post('/cost/query', { project_id, ...fields })).status).toBe(422)
+})
+
 describe('POST /cost/purge', () => {
   it('200 and only the named costs of this project are deleted, each time it is sent', async () => {
     const [project, other] = [server.newProject(), server.newProject()]

@@ -34,7 +34,7 @@ export function costField(name: string): FieldExpression {
 
 /** @throws 400 when one of the names is not a field of a cost. */
 export function costFields(names: readonly string[]): readonly CostField[] {
-  return names.map((name) => {
+  return [...new Set(names)].map((name) => {
     const field = COST_FIELDS.find((known) => known === name)
     if (field === undefined) throw invalidRequest(`Unknown field: ${name.slice(0, 200)}`)
     return field

@@ -50,6 +50,8 @@ function busy({ buckets }: Fields): [Fields | undefined, number] {
   return [all.find((bucket) => bucket['count'] !== 0), all.length]
 }
 
+const steps = (count: number): string => Array.from({ length: count }, () => 'a').join('.')
+
 describe('POST /feedback/stats', () => {
   it('200 with ratings and tags that scorers send beside the payload, by name', async () => {
     const project = server.newProject()
@@ -156,11 +158,11 @@ describe('POST /feedback/stats', () => {
   it('413 for more numbers, or longer names, than a reply has room for', async () => {
     const range = { start: '2026-01-01T00:00:00Z', end: '2026-01-01T02:46:40Z', granularity: 1 }
     const percentiles = Array.from({ length: 51 }, (_, index) => index)
-    for (const metric of [
-      { json_path: 'a', aggregations: ['sum'], percentiles },
-      { json_path: 'a'.repeat(10_000) },
+    for (const metrics of [
+      [{ json_path: 'a', aggregations: ['sum'], percentiles }],
+      ['a', 'b', 'c', 'd', 'e'].map((letter) => ({ json_path: letter.repeat(500) })),
     ]) {
-      const body = { project_id: server.newProject(), ...range, metrics: [metric] }
+      const body = { project_id: server.newProject(), ...range, metrics }
       const response = await server.post('/feedback/stats', body)
       expect([response.status, await response.text()]).toEqual([
         413,
@@ -190,6 +192,9 @@ describe('POST /feedback/stats', () => {
       },
     ],
     [200, { metrics: [{ json_path: 'a' }, { json_path: ' a ', aggregations: ['sum', 'avg'] }] }],
+    [200, { metrics: [{ json_path: steps(32) }] }],
+    [400, { metrics: [{ json_path: steps(33) }] }],
+    [400, { metrics: [{ json_path: 'a'.repeat(501) }] }],
     [422, { metrics: [{ json_path: 'a', value_type: 'text' }] }],
     [422, { end: '2020-01-01T00:00:00Z' }],
     [422, { start: '2020-01-01T00:00:00Z' }],
@@ -355,11 +360,12 @@ describe('POST /feedback/aggregate', () => {
       expect(await total(project, fields), JSON.stringify(fields)).toBe(count)
   })
 
-  it('400 for a range that ends before it starts, 422 for invalid groups and times', async () => {
+  it('400 for a range that ends before it starts and for too many tags, 422 for invalid groups and times', async () => {
     const send = async (fields: Fields) =>
       (await server.post('/feedback/aggregate', { project_id: server.newProject(), ...ranged(), ...fields }))
         .status
     expect(await send({ before_ms: 0 })).toBe(400)
+    expect(await send({ tags: Array.from({ length: 1001 }, String) })).toBe(400)
     for (const bad of [{ after_ms: 'now' }, { group_by: ['payload'] }, { time_bucket_seconds: 0 }])
       expect(await send(bad)).toBe(422)
   })

@@ -1,4 +1,5 @@
 import { tooLarge } from '../../errors.ts'
+import { STEPS_MAX } from '../query-language/json-path.ts'
 import type { PayloadPath } from './wire.ts'
 
 /** Wire: only paths of these characters can be queried, so no others are listed. */
@@ -10,10 +11,14 @@ const PATH_CHARS_MAX = 500
 /** Paths in one reply. Payloads with more have keys that are data, such as ids. */
 const PATHS_MAX = 20_000
 
-/** The keys of a dotted path; undefined for one that cannot be queried. */
-export function stepsOf(path: string): string[] | undefined {
+/** The keys of a dotted path. @returns what is wrong with it where it cannot be queried */
+export function stepsOf(path: string): { steps: string[] } | { refusal: string } {
+  if (path.length > PATH_CHARS_MAX) return { refusal: `has at most ${PATH_CHARS_MAX} characters` }
   const trimmed = path.trim()
-  return trimmed !== '' && JSON_PATH.test(path) ? trimmed.split('.') : undefined
+  if (trimmed === '' || !JSON_PATH.test(path))
+    return { refusal: 'may only have letters, digits, "_", "." and spaces' }
+  const steps = trimmed.split('.')
+  return steps.length > STEPS_MAX ? { refusal: `has at most ${STEPS_MAX} steps` } : { steps }
 }
 
 /** The leaves of payloads, by path, each with its type in all of them. */
@@ -29,7 +34,7 @@ export function createPayloadPaths(): PayloadPaths {
   function addLeaf({ path, type }: Leaf): void {
     const known = types.get(path)
     if (known !== undefined) known.add(type)
-    else if (stepsOf(path) !== undefined) {
+    else if ('steps' in stepsOf(path)) {
       if (types.size === PATHS_MAX) throw tooLarge(`The payloads have more than ${PATHS_MAX} paths`)
       types.set(path, new Set([type]))
     }

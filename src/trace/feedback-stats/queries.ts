@@ -132,8 +132,8 @@ export function selectScores(req: FeedbackAggregateReq, groups: readonly GroupKe
   }
 }
 
-/** Ids that are prefixes; each row is compared with one after the other. */
-const PREFIXES_MAX = 1000
+/** Prefixes and tags of a list: each row is compared with one after the other. */
+const COMPARED_MAX = 1000
 
 function scoreConditions(req: FeedbackAggregateReq, params: Params): string {
   const found = [
@@ -141,10 +141,12 @@ function scoreConditions(req: FeedbackAggregateReq, params: Params): string {
     `toUnixTimestamp64Milli(created_at) >= ${params.bind(req.after_ms, 'Int64')}`,
     `toUnixTimestamp64Milli(created_at) < ${params.bind(req.before_ms, 'Int64')}`,
   ]
-  const anyPrefix = (column: string, prefixes: readonly string[]): string => {
-    if (prefixes.length > PREFIXES_MAX) throw invalidRequest(`A list of prefixes has at most ${PREFIXES_MAX}`)
-    return `arrayExists(prefix -> startsWith(${column}, prefix), ${params.bind(prefixes, 'Array(String)')})`
+  const bindCompared = (noun: string, texts: readonly string[]): string => {
+    if (texts.length > COMPARED_MAX) throw invalidRequest(`A list of ${noun} has at most ${COMPARED_MAX}`)
+    return params.bind(texts, 'Array(String)')
   }
+  const anyPrefix = (column: string, prefixes: readonly string[]): string =>
+    `arrayExists(prefix -> startsWith(${column}, prefix), ${bindCompared('prefixes', prefixes)})`
   const anyId = (column: string, ids: readonly string[] | null | undefined): void => {
     if (!ids?.length) return
     const prefixes = ids.filter((id) => id.endsWith('*')).map((id) => id.slice(0, -1))
@@ -159,7 +161,7 @@ function scoreConditions(req: FeedbackAggregateReq, params: Params): string {
     const kinds = req.span_types.map((kind) => `weave:///${req.project_id}/${kind}/`)
     found.push(anyPrefix('weave_ref', kinds))
   }
-  if (req.tags?.length) found.push(`hasAny(scorer_tags, ${params.bind(req.tags, 'Array(String)')})`)
+  if (req.tags?.length) found.push(`hasAny(scorer_tags, ${bindCompared('tags', req.tags)})`)
   const bounds = [
     ...(req.rating_min == null ? [] : [`rating >= ${params.bindNumber(req.rating_min)}`]),
     ...(req.rating_max == null ? [] : [`rating <= ${params.bindNumber(req.rating_max)}`]),

@@ -98,17 +98,14 @@ const DEFAULTS: Record<wire.ValueType, readonly Aggregation[]> = {
  */
 function metricOf(spec: wire.MetricSpec, params: Params): Metric {
   const { json_path, value_type, percentiles } = spec
-  const steps = stepsOf(json_path)
-  if (steps === undefined)
-    throw invalidRequest(
-      `json_path may only have letters, digits, "_", "." and spaces: ${json_path.slice(0, 100)}`,
-    )
+  const path = stepsOf(json_path)
+  if ('refusal' in path) throw invalidRequest(`json_path ${path.refusal}: ${json_path.slice(0, 100)}`)
   const aggregations = spec.aggregations.length === 0 ? DEFAULTS[value_type] : spec.aggregations
   if (value_type === 'categorical' && aggregations.some((kind) => kind !== 'count'))
     throw invalidRequest('Of a categorical metric there is only a count')
   return {
     name: nameOf(spec),
-    sql: queries.leafSql(steps, value_type, params),
+    sql: queries.leafSql(path.steps, value_type, params),
     aggregations,
     percentiles: value_type === 'numeric' ? percentiles : [],
   }

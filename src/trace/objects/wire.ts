@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AnyJson } from '../../json-text-wire.ts'
-import { SortBy } from '../query-language/wire.ts'
+import { SortKeys } from '../query-language/wire.ts'
 
 const NullishStrings = z.array(z.string()).nullish()
 
@@ -76,7 +76,7 @@ export const ObjsQueryReq = z.object({
   filter: ObjsFilter.nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: SortKeys.nullish(),
   metadata_only: z.boolean().nullish(),
   include_storage_size: z.boolean().nullish(),
   include_tags_and_aliases: z.boolean().nullish(),

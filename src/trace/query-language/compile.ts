@@ -34,9 +34,6 @@ export type FieldResolver = (path: string, params: Params) => FieldExpression
  */
 const CONDITIONS_MAX = 250
 
-/** More keys than clients sort by. */
-const SORT_KEYS_MAX = 32
-
 /** Nesting of operations; the database parses a thousand levels, and some operations take several. */
 const DEPTH_MAX = 200
 
@@ -90,8 +87,6 @@ export function compileTruncatedSort(
 type SortKey = FieldExpression & Pick<SortBy, 'direction'>
 
 function sortKeys(sortBy: readonly SortBy[], fields: FieldResolver, params: Params): SortKey[] {
-  // One more makes the order total.
-  if (sortBy.length > SORT_KEYS_MAX + 1) throw invalidRequest(`At most ${SORT_KEYS_MAX} fields to sort by`)
   return sortBy.map(({ field, direction }) => ({ ...firstOf(fields(field, params)), direction }))
 }
 

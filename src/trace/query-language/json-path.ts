@@ -2,13 +2,13 @@ import { notAllowed } from '../../errors.ts'
 import type { Params } from './params.ts'
 
 /** Steps of a path into JSON; deeper ones are refused, since each step costs a function call in the database. */
-const STEPS_MAX = 32
+export const STEPS_MAX = 32
 
 /** Splits `a.b\.c.0` into `a`, `b.c`, `0`. @throws 403 for an empty step or too many. */
 export function splitPath(path: string): string[] {
   const steps = path.split(/(?<!\\)\./).map((step) => step.replaceAll('\\.', '.'))
   if (steps.length > STEPS_MAX || steps.some((step) => step === ''))
-    throw notAllowed(`Field ${path} is not allowed`)
+    throw notAllowed(`Field ${path.slice(0, 200)} is not allowed`)
   return steps
 }
 

@@ -71,12 +71,21 @@ export const SortBy = z
   .meta({ id: 'SortBy' })
 export type SortBy = z.output<typeof SortBy>
 
+/** More keys than clients sort by: each is planned by the database, which took seconds for thousands. */
+const SORT_KEYS_MAX = 32
+
+/** What a list is sorted by, the most important first. */
+export const SortKeys = z.array(SortBy).max(SORT_KEYS_MAX)
+
+/** More fields than rows have columns, and than a table shows. */
+const FIELDS_MAX = 1000
+
 /** Fields of the rows of a project for which a query holds. */
 export const RowsQueryReq = z.object({
   project_id: z.string(),
-  fields: z.array(z.string()).nullish(),
+  fields: z.array(z.string()).max(FIELDS_MAX).nullish(),
   query: Query.nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: SortKeys.nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { JsonObject } from '../../json-text-wire.ts'
-import { SortBy } from '../query-language/wire.ts'
+import { SortKeys } from '../query-language/wire.ts'
 
 export const TableCreateReq = z.object({
   table: z.object({
@@ -45,7 +45,7 @@ export const TableQueryReq = z.object({
   filter: z.object({ row_digests: z.array(z.string()).nullish() }).nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: SortKeys.nullish(),
 })
 export type TableQueryReq = z.output<typeof TableQueryReq>
 

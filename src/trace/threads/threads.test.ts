@@ -108,6 +108,12 @@ describe('POST /threads/stream_query', () => {
     expect((await server.post('/threads/stream_query', body)).status).toBe(400)
   })
 
+  it('422 for too many fields to sort by', async () => {
+    const sort_by = Array.from({ length: 33 }, () => ({ field: 'thread_id', direction: 'asc' }))
+    const body = { project_id: server.newProject(), sort_by }
+    expect((await server.post('/threads/stream_query', body)).status).toBe(422)
+  })
+
   it('422 for an invalid time', async () => {
     const body = { project_id: server.newProject(), filter: { after_datetime: 'yesterday' } }
     expect((await server.post('/threads/stream_query', body)).status).toBe(422)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SortBy } from '../query-language/wire.ts'
+import { SortKeys } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 
@@ -14,7 +14,7 @@ export const ThreadsQueryReq = z.object({
     .nullish(),
   limit: z.int().nullish(),
   offset: z.int().nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: SortKeys.nullish(),
 })
 export type ThreadsQueryReq = z.output<typeof ThreadsQueryReq>
 

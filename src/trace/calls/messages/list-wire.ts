@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Query, SortBy } from '../../query-language/wire.ts'
+import { Query, SortKeys } from '../../query-language/wire.ts'
 
 const NullishStrings = z.array(z.string()).nullish()
 
@@ -31,7 +31,7 @@ const selection = {
 export const CallsStreamQueryReq = z.object({
   ...selection,
   offset: z.int().nullish(),
-  sort_by: z.array(SortBy).nullish(),
+  sort_by: SortKeys.nullish(),
   columns: NullishStrings,
   include_costs: z.boolean().nullish(),
   include_feedback: z.boolean().nullish(),

@@ -337,10 +337,10 @@ describe('POST /calls/query_stats for queries of many parts', () => {
     expect(await response.json()).toMatchObject({ count: 1 })
   })
 
-  it('400 for too many fields to sort by', async () => {
+  it('422 for too many fields to sort by', async () => {
     const sort_by = each(100, (index) => ({ field: `inputs.a${index}`, direction: 'asc' }))
     const response = await server.post('/calls/stream_query', { project_id: server.newProject(), sort_by })
-    expect(response.status).toBe(400)
+    expect(response.status).toBe(422)
   })
 })
 
