@@ -6,10 +6,11 @@ import { describe, expect, it } from 'vitest'
 import { listen } from '../src/http/listen.ts'
 import { CERT, KEY } from '../src/test-certificate.ts'
 
-const DOCKERFILE = readFileSync(join(import.meta.dirname, '../deploy/Dockerfile'), 'utf8')
+const ROOT = join(import.meta.dirname, '..')
+const DOCKERFILE = readFileSync(join(ROOT, 'deploy/Dockerfile'), 'utf8')
 
 /** The command by which the image says whether its server works, without its program. */
-const [, ...HEALTH_ARGS] = JSON.parse(/^HEALTHCHECK CMD (.*)$/m.exec(DOCKERFILE)?.[1] ?? '[]') as string[]
+const [, ...HEALTH_ARGS] = JSON.parse(/^HEALTHCHECK .*CMD (.*)$/m.exec(DOCKERFILE)?.[1] ?? '[]') as string[]
 
 /** The exit code of the command in a container with these settings, beside a server that answers with a status. */
 async function checked(
@@ -33,5 +34,13 @@ describe('the health check of the image', () => {
   ])('asks a server %s', async (_, settings) => {
     expect(await checked(200, settings)).toBe(0)
     expect(await checked(503, settings)).toBe(1)
+  })
+
+  it('gives a start that migrates the stores as long as the chart does', () => {
+    const chart = readFileSync(join(ROOT, 'deploy/helm/heddle/templates/_pod.tpl'), 'utf8')
+    const [, period, failures] =
+      /startupProbe:.*?periodSeconds: (\d+).*?failureThreshold: (\d+)/s.exec(chart) ?? []
+    const minutes = (Number(period) * Number(failures)) / 60
+    expect(DOCKERFILE).toContain(`HEALTHCHECK --start-period=${minutes}m `)
   })
 })
