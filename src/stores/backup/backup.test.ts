@@ -90,6 +90,16 @@ describe('a backup', () => {
     expect(await readdir(at('other.partial'))).toEqual(['mine'])
   })
 
+  it.each(['folder', 'file.tar'])('to a %s is refused while another one to it is written', async (name) => {
+    const results = await Promise.allSettled([back(name), back(name)])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { status: 409, message: expect.stringMatching(/a backup, started/) },
+    })
+    expect((await readdir(folder)).sort()).toEqual(['data', name])
+    await restore(name)
+  })
+
   it.each(['folder', 'file.tar'])('to a %s leaves nothing when it fails or is stopped', async (name) => {
     const missing = async function* () {
       yield* filesOf(at('data'), '')

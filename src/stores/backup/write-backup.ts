@@ -1,11 +1,12 @@
 import type { Stats } from 'node:fs'
-import { readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import pMap from 'p-map'
 import { conflict, invalidRequest, messageOf } from '../../errors.ts'
+import { LOCK_FILES, openDataFolder } from '../data-folder.ts'
 import { isMissing } from '../disk-errors.ts'
 import { type ArchiveWriter, createFolderArchive, createTarArchive, isTar } from './archive.ts'
-import { syncFolder } from './durable-files.ts'
+import { FOLDER_MODE, syncFolder } from './durable-files.ts'
 import { type FileEntry, MANIFEST, manifestText } from './manifest.ts'
 import { requireRoom } from './room.ts'
 import { BACKED_UP, bytesIn, type Snapshot, type SnapshotFile } from './snapshot.ts'
@@ -30,11 +31,14 @@ export interface WrittenBackup {
 /** Files of a folder that are copied at once: while one waits for the disk, others are read. */
 const FILES_AT_ONCE = 8
 
-/** What is being written has this name until it is whole. */
+/** Beside a backup, a folder with its lock and with what is written of it. */
 const PARTIAL = '.partial'
 
-/** Names that a folder with an interrupted backup may have. */
-const OWN_NAMES = new Set<string>([...Object.values(BACKED_UP), MANIFEST])
+/** What is being written has this name in that folder until it is whole. */
+const WRITTEN = 'backup'
+
+/** Names that an interrupted backup leaves in that folder; releases before that of the lock wrote into the folder itself. */
+const OWN_NAMES = new Set<string>([WRITTEN, ...LOCK_FILES, ...Object.values(BACKED_UP), MANIFEST])
 
 /**
  * Checks where a backup is to be written, before a snapshot is taken for it.
@@ -75,7 +79,8 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
  * Writes a backup: aside, with its manifest last, and renamed when all of it is on disk. An earlier one to the same path
  * that was interrupted is removed, and so is an empty folder of that path.
  * @param target as {@link checkTarget} returned it
- * @throws 409 where there is no room for it, or for a folder that cannot be replaced, as the root of a mounted volume
+ * @throws 409 where there is no room for it, or for a folder that cannot be replaced, as the root of a mounted volume, or where another
+ * backup to it is being written
  */
 export async function writeBackup(
   snapshot: Snapshot,
@@ -85,10 +90,10 @@ export async function writeBackup(
 ): Promise<WrittenBackup> {
   const bytesTotal = await bytesIn(snapshot.files(), signal)
   await requireRoom(bytesTotal, dirname(target))
+  await using partial = await openPartial(target)
   await removeEmpty(target)
-  const partial = `${target}${PARTIAL}`
-  await removeInterrupted(partial)
-  const archive = await createArchive(partial, isTar(target) ? 'file' : 'folder')
+  const written = join(partial.path, WRITTEN)
+  const archive = await createArchive(written, isTar(target) ? 'file' : 'folder')
   try {
     const files = await copyFiles(snapshot, archive, (done) => onProgress({ ...done, bytesTotal }), signal)
     const { takenAt, heldMs, migrations, links } = snapshot
@@ -101,12 +106,11 @@ export async function writeBackup(
         files,
       }),
     )
-    await rename(partial, target)
+    await rename(written, target)
     await syncFolder(dirname(target))
     return { path: target, takenAt, files: files.length, bytes: bytesTotal, heldMs }
   } catch (error) {
     await archive.abandon()
-    await rm(partial, { recursive: true, force: true })
     throw error
   }
 }
@@ -146,10 +150,37 @@ async function removeEmpty(target: string): Promise<void> {
   })
 }
 
-/** @throws 409 for a path that is not what an interrupted backup leaves */
-async function removeInterrupted(partial: string): Promise<void> {
-  const found = await stat(partial).catch(() => undefined)
-  if (found?.isDirectory() && !(await readdir(partial)).every((name) => OWN_NAMES.has(name)))
-    throw conflict(`${partial} exists already, and is no interrupted backup`)
-  await rm(partial, { recursive: true, force: true })
+/**
+ * The empty folder beside a backup, locked; it is gone after disposal.
+ * @throws 409 for a path that is not what an interrupted backup leaves, or while another backup holds it
+ */
+async function openPartial(target: string): Promise<AsyncDisposable & { path: string }> {
+  const path = `${target}${PARTIAL}`
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() && !(await readdir(path)).every((name) => OWN_NAMES.has(name)))
+    throw conflict(`${path} exists already, and is no interrupted backup`)
+  if (found?.isFile()) await rm(path)
+  try {
+    await mkdir(path, { recursive: true, mode: FOLDER_MODE })
+    using opening = new DisposableStack()
+    const held = opening.use(openDataFolder(path, 'backup'))
+    const clear = async (): Promise<void> => {
+      for (const name of await readdir(path))
+        if (!LOCK_FILES.includes(name)) await rm(join(path, name), { recursive: true })
+    }
+    await clear()
+    const opened = opening.move()
+    return {
+      path,
+      async [Symbol.asyncDispose]() {
+        using _lock = opened
+        await clear()
+        held.removeLock()
+        // What another process has put there stays.
+        await rmdir(path).catch(() => undefined)
+      },
+    }
+  } catch (error) {
+    throw conflict(`The backup ${target} cannot be written: ${messageOf(error)}`)
+  }
 }
