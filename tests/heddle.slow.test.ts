@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, mkdtempDisposable, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -120,8 +120,9 @@ describe('heddle', () => {
 
 describe('heddle backup', () => {
   it('1 while another one of the folder runs, which it says', async () => {
-    using held = openDataFolder(join(folder, 'backed-up'), 'backup')
-    const { code, err } = await heddle(['backup', join(folder, 'second'), '--data', held.path])
+    await using data = await mkdtempDisposable(join(tmpdir(), 'heddle-held-'))
+    using _held = openDataFolder(data.path, 'backup')
+    const { code, err } = await heddle(['backup', join(folder, 'second'), '--data', data.path])
     expect(code).toBe(1)
     expect(err).toContain('a backup, started')
     expect(err).toContain('wait until the backup has ended')
@@ -203,8 +204,9 @@ describe('heddle doctor', () => {
   })
 
   it('1 for a folder on which a killed restore has left its work', async () => {
-    await mkdir(join(folder, 'half/.restoring'), { recursive: true })
-    const { code, out } = await heddle(['doctor', '--data', join(folder, 'half')])
+    await using data = await mkdtempDisposable(join(tmpdir(), 'heddle-half-'))
+    await mkdir(join(data.path, '.restoring'))
+    const { code, out } = await heddle(['doctor', '--data', data.path])
     expect(code).toBe(1)
     expect(out).toContain('A restore into')
   })
