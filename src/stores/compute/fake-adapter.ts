@@ -7,7 +7,8 @@ export function writeFakeAdapter(directory: string, weights: string): void {
   const header = Buffer.from(JSON.stringify({ __metadata__: { weights } }))
   const length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(header.length))
-  writeFileSync(join(directory, 'adapter_config.json'), JSON.stringify({ peft_type: 'LORA', r: 8 }))
+  const config = { peft_type: 'LORA', r: 8, lora_alpha: 16 }
+  writeFileSync(join(directory, 'adapter_config.json'), JSON.stringify(config))
   writeFileSync(join(directory, 'adapter_model.safetensors'), Buffer.concat([length, header]))
 }
 

@@ -8,7 +8,7 @@ import type { Workspace } from '../../stores/workspace/port.ts'
 import { type CheckpointFiles, createCheckpointFiles } from './checkpoint-files.ts'
 import { createHeldFolders, type HeldFolders } from './held-folders.ts'
 
-const WEEK_MS = 7 * 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
 const KINDS = ['outputs', 'checkpoints', 'data', 'adapters', 'jobs']
 
 let workspace: Workspace
@@ -36,7 +36,7 @@ describe('what a start removes of the workspace', () => {
   it('what jobs have long done with, where another server may use it', async () => {
     await files.clear('may-use')
     expect(await left()).toEqual(KINDS)
-    vi.useFakeTimers({ now: Date.now() + WEEK_MS + 60_000, toFake: ['Date'] })
+    vi.useFakeTimers({ now: Date.now() + 60 * DAY_MS + 60_000, toFake: ['Date'] })
     await files.clear('may-use')
     expect(await left()).toEqual(['adapters', 'jobs'])
   })

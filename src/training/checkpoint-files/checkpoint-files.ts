@@ -64,8 +64,8 @@ const ADAPTERS = 'adapters'
 /** What one attempt at a job uses. */
 const OF_JOBS = ['outputs', 'checkpoints', 'data']
 
-/** A job reads its folders once, when its worker is free; a crash leaves them behind. */
-const USED_MS_MAX = 7 * 24 * 3_600_000
+/** A job reads its folders until its end, which is this far away at most; a crash leaves them behind. */
+const USED_MS_MAX = 60 * 24 * 3_600_000
 
 export function createCheckpointFiles(deps: { contents: Contents; workspace: Workspace }): CheckpointFiles {
   const { contents, workspace } = deps

@@ -9,6 +9,7 @@ const LayerName = z.string().regex(/^\^?[\w.]+\$?$/)
 const AdapterConfig = z.looseObject({
   peft_type: z.literal('LORA'),
   r: z.int().min(1),
+  lora_alpha: z.number(),
   rank_pattern: z.record(LayerName, z.int().min(1)).nullish(),
   alpha_pattern: z.record(LayerName, z.number()).nullish(),
 })
@@ -27,8 +28,15 @@ const UNSUPPORTED = [
 /** Ways to begin with an adapter that leave the base model as it is; others, such as PiSSA, take a part out of it. */
 const INITIAL_WEIGHTS = ['gaussian', 'eva', 'orthogonal', 'mica', 'lora_ga']
 
-/** The header of a safetensors file: name to shape. */
-const Header = z.record(z.string(), z.looseObject({ shape: z.array(z.int()).optional() }))
+/** A tensor in the header of a safetensors file: its dimensions, and its first and last byte after the header. */
+const Tensor = z.looseObject({ shape: z.array(z.int()), data_offsets: z.tuple([z.int(), z.int()]) })
+type Tensors = Map<string, z.output<typeof Tensor>>
+
+/** The header of a safetensors file, without what its writer says of it. */
+const Header = z
+  .looseObject({ __metadata__: z.unknown().optional() })
+  .transform(({ __metadata__, ...tensors }) => tensors)
+  .pipe(z.record(z.string(), Tensor))
 
 /** Of the largest models with an adapter at each layer it has 300 kB. */
 const HEADER_BYTES_MAX = 1024 * 1024
@@ -47,6 +55,8 @@ type ReadFile = (range?: ByteRange) => Promise<Buffer>
 export interface AdapterFiles {
   config: ReadFile
   weights: ReadFile
+  /** Bytes of the weights. */
+  size: number
 }
 
 /**
@@ -73,19 +83,55 @@ export async function checkAdapter(
     throw invalidRequest(
       `The engine does not calculate an adapter with ${unsupported}: convert it to a plain LoRA adapter`,
     )
-  const known = own && (await shapesOf(own.weights, HEADER_BYTES_MAX))
+  const known = own && (await tensorsOf(own.weights, HEADER_BYTES_MAX))
   const bytesMax =
     known === undefined ? HEADER_BYTES_MAX : known.bytes * HEADER_LONGER_MAX + METADATA_BYTES_MAX
-  const { shapes: theirs } = await shapesOf(given.weights, bytesMax)
+  const { tensors: theirs, bytes } = await tensorsOf(given.weights, bytesMax)
+  checkSize(theirs, given.size - bytes)
+  checkRanks(theirs, config.data)
   // A model without a checkpoint has none to compare with.
-  if (known === undefined) return
-  const ours = known.shapes
-  for (const [name, shape] of ours) {
+  if (known !== undefined) checkShapes(theirs, known.tensors)
+}
+
+/** @throws 400 unless the tensors end where the file does. */
+function checkSize(tensors: Tensors, size: number): void {
+  const end = [...tensors.values()].reduce((last, { data_offsets }) => Math.max(last, data_offsets[1]), 0)
+  if (end !== size)
+    throw invalidRequest(
+      `adapter_model.safetensors has ${size} bytes after its header, which names ${end}: it is incomplete`,
+    )
+}
+
+/** Names of layers that are compared with patterns while other requests wait; a tenth of a second. */
+const MATCHES_MAX = 1_000_000
+
+/** @throws 400 for a tensor that has not the rank that the config says, which the trainer refuses to load. */
+function checkRanks(tensors: Tensors, { r, rank_pattern }: z.output<typeof AdapterConfig>): void {
+  const names = Object.keys(rank_pattern ?? {}).length
+  if (names * tensors.size > MATCHES_MAX)
+    throw invalidRequest(`rank_pattern of adapter_config.json has too many names: ${names}`)
+  // As PEFT looks them up: the first one that is the end of the layer's name.
+  const patterns = Object.entries(rank_pattern ?? {}).map(
+    ([name, rank]) => [new RegExp(`^(?:.*\\.)?(?:${name})$`), rank] as const,
+  )
+  for (const [name, { shape }] of tensors) {
+    const [, layer, side] = /^(?:base_model\.model\.)?(.*)\.lora_([AB])\.weight$/.exec(name) ?? []
+    if (layer === undefined) continue
+    const wanted = patterns.find(([pattern]) => pattern.test(layer))?.[1] ?? r
+    const rank = shape[side === 'A' ? 0 : 1]
+    if (rank !== wanted)
+      throw invalidRequest(`The adapter's ${name} has rank ${rank}, and its config says ${wanted}`)
+  }
+}
+
+/** @throws 400 unless both have the same tensors, in the same shape but for the rank. */
+function checkShapes(theirs: Tensors, ours: Tensors): void {
+  for (const [name, { shape }] of ours) {
     const other = theirs.get(name)
     if (other === undefined) throw invalidRequest(`The adapter lacks ${name}, so it is of another base model`)
-    if (other.join() !== shape.join()) {
-      throw invalidRequest(`The adapter's ${name} is [${other}], not [${shape}]: it is of another base model`)
-    }
+    const [is, wanted] = [withoutRank(name, other.shape), withoutRank(name, shape)]
+    if (is.join() !== wanted.join())
+      throw invalidRequest(`The adapter's ${name} is [${is}], not [${wanted}]: it is of another base model`)
   }
   const surplus = [...theirs.keys()].find((name) => !ours.has(name))
   if (surplus !== undefined) throw invalidRequest(`The adapter has ${surplus}, which this model has not`)
@@ -104,17 +150,15 @@ function isSet(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-/** Shapes by name, without the dimension that is the rank, and the size of what says them. */
-async function shapesOf(
-  read: ReadFile,
-  bytesMax: number,
-): Promise<{ shapes: Map<string, number[]>; bytes: number }> {
+/** Tensors by name, and the bytes of what names them. */
+async function tensorsOf(read: ReadFile, bytesMax: number): Promise<{ tensors: Tensors; bytes: number }> {
   const { value, bytes } = await headerOf(read, bytesMax)
   const header = Header.safeParse(value)
   if (!header.success) throw invalidRequest('adapter_model.safetensors is not a safetensors file')
-  const tensors = Object.entries(header.data).filter(([name]) => name !== '__metadata__')
-  return { shapes: new Map(tensors.map(([name, { shape = [] }]) => [name, withoutRank(name, shape)])), bytes }
+  return { tensors: new Map(Object.entries(header.data)), bytes: LENGTH_BYTES + bytes }
 }
+
+const LENGTH_BYTES = 8
 
 /** `lora_A` is [rank, in], `lora_B` is [out, rank]. */
 function withoutRank(name: string, shape: readonly number[]): number[] {
@@ -122,15 +166,18 @@ function withoutRank(name: string, shape: readonly number[]): number[] {
   return isA ? shape.slice(1) : shape.slice(0, 1)
 }
 
-/** A safetensors file begins with the length of its header, 8 bytes little-endian, and the header as JSON. */
+/** A safetensors file begins with the length of its header, little-endian, and the header as JSON. */
 async function headerOf(read: ReadFile, bytesMax: number): Promise<{ value: unknown; bytes: number }> {
-  const length = await read({ start: 0, end: 7 })
-  const bytes = length.byteLength === 8 ? Number(length.readBigUInt64LE()) : 0
+  const length = await read({ start: 0, end: LENGTH_BYTES - 1 })
+  const bytes = length.byteLength === LENGTH_BYTES ? Number(length.readBigUInt64LE()) : 0
   if (bytes > bytesMax)
     throw invalidRequest(
       `adapter_model.safetensors has a header of ${bytes} bytes, and one of this model has ${Math.floor(bytesMax)} at most`,
     )
-  return { value: bytes < 2 ? undefined : parsed(await read({ start: 8, end: 7 + bytes })), bytes }
+  return {
+    value: bytes < 2 ? undefined : parsed(await read({ start: LENGTH_BYTES, end: LENGTH_BYTES + bytes - 1 })),
+    bytes,
+  }
 }
 
 function parsed(bytes: Buffer): unknown {

@@ -1,8 +1,8 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createProjects } from '../../accounts/projects.ts'
-import { createContents } from '../../contents/service.ts'
+import { type Contents, createContents } from '../../contents/service.ts'
 import { createArtifacts } from '../../tracking/artifacts/service.ts'
 import { createSignedUrls } from '../../tracking/signed-urls.ts'
 import { createCheckpointFiles } from '../checkpoint-files/checkpoint-files.ts'
@@ -27,6 +27,22 @@ const send = (method: string, path: string, body?: object) =>
 
 /** The adapters that are laid out to be served, by digest. */
 const served = (): Promise<string[]> => readdir(join(server.folder, 'engine/adapters')).catch(() => [])
+
+/** The service beside that of the server. @param change of what stores bytes */
+function openCheckpoints(change: (contents: Contents) => Partial<Contents> = () => ({})) {
+  const { control, workspace } = server.stores
+  const all = createContents(server.stores)
+  const contents = { ...all, ...change(all) }
+  const projects = createProjects(server.stores)
+  const artifacts = createArtifacts({
+    control,
+    contents,
+    projects,
+    signedUrls: createSignedUrls(server.stores),
+  })
+  const files = createCheckpointFiles({ contents, workspace })
+  return { files, checkpoints: createCheckpoints({ control, contents, artifacts, files }) }
+}
 
 /** A model with this many trained steps. */
 async function trained(count: number, more: object = {}) {
@@ -159,16 +175,7 @@ describe('POST /v1/preview/models/{model_id}/checkpoints/{checkpoint}/merge, GET
 
 describe('the storage of an entity', () => {
   it('counts all files of its checkpoints, and of their merged models, beside those of artifacts', async () => {
-    const { control, workspace } = server.stores
-    const contents = createContents(server.stores)
-    const artifacts = createArtifacts({
-      control,
-      contents,
-      projects: createProjects(server.stores),
-      signedUrls: createSignedUrls(server.stores),
-    })
-    const files = createCheckpointFiles({ contents, workspace })
-    const checkpoints = createCheckpoints({ control, contents, artifacts, files })
+    const { checkpoints } = openCheckpoints()
     const model = await trained(1)
     const before = await checkpoints.storedBy('local')
     await json(await send('POST', at(model.id, '/latest/merge')))
@@ -184,25 +191,53 @@ describe('the storage of an entity', () => {
   })
 })
 
+describe('the newest checkpoint at a step', () => {
+  it('is that of the step, one before it where there is none, or the oldest of all', async () => {
+    const { checkpoints } = openCheckpoints()
+    const model = await trained(3)
+    const stepAt = async (step: number) => (await checkpoints.newestAt(model.id, step))?.step
+    const stepsAt = () => Promise.all([-1, 0, 1, 2, 3, 9].map(stepAt))
+    expect(await stepsAt()).toEqual([0, 0, 1, 2, 3, 3])
+    await json(await send('DELETE', at(model.id), { steps: [0, 2] }))
+    expect(await stepsAt()).toEqual([1, 1, 1, 1, 3, 3])
+    await json(await send('DELETE', at(model.id), { steps: [1] }))
+    expect(await stepsAt()).toEqual([3, 3, 3, 3, 3, 3])
+  })
+})
+
+describe('a merged model that cannot be stored', () => {
+  it('leaves nothing of it behind', async () => {
+    let added = 0
+    const { files, checkpoints } = openCheckpoints(({ add }) => ({
+      add: (...given) => (++added > 1 ? Promise.reject(new Error('The disk is full')) : add(...given)),
+    }))
+    const model = await trained(1)
+    const before = await checkpoints.storedBy('local')
+    const { id = '' } = (await checkpoints.newest(model.id)) ?? {}
+    const folder = await files.outputFolder()
+    const path = join(server.folder, 'engine', folder)
+    await mkdir(path)
+    for (const name of ['one', 'two']) await writeFile(join(path, name), name)
+    await expect(checkpoints.addMerged(id, { folder, logprob_gap_max: 0 })).rejects.toThrow('disk is full')
+    expect(added).toBe(2)
+    expect(await checkpoints.storedBy('local')).toBe(before)
+    const { control } = server.stores
+    const sizes = await control.selectFrom('contents').select('size').where('size', '=', 3).execute()
+    expect(sizes).toEqual([])
+  })
+})
+
 describe('the start after a deletion that was cut off', () => {
   it('removes the artifacts of checkpoints that are deleted already', async () => {
     const model = await trained(1)
-    const { control, workspace } = server.stores
+    const { control } = server.stores
     await control
       .updateTable('checkpoints')
       .set({ deleted_at: '2026-01-01T00:00:00.000Z' })
       .where('model_id', '=', model.id)
       .where('step', '=', 0)
       .execute()
-    const contents = createContents(server.stores)
-    const artifacts = createArtifacts({
-      control,
-      contents,
-      projects: createProjects(server.stores),
-      signedUrls: createSignedUrls(server.stores),
-    })
-    const files = createCheckpointFiles({ contents, workspace })
-    await createCheckpoints({ control, contents, artifacts, files }).sweep(0)
+    await openCheckpoints().checkpoints.sweep(0)
     const states = await control
       .selectFrom('checkpoints')
       .innerJoin('artifact_versions', 'artifact_versions.id', 'checkpoints.artifact_id')

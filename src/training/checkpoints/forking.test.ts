@@ -12,7 +12,7 @@ function adapter(weights: string, more: { tensors?: object; config?: object } = 
   const header = JSON.stringify({ __metadata__: { weights }, ...more.tensors })
   const length = String.fromCharCode(header.length)
   return {
-    'adapter_config.json': JSON.stringify({ peft_type: 'LORA', r: 8, ...more.config }),
+    'adapter_config.json': JSON.stringify({ peft_type: 'LORA', r: 8, lora_alpha: 16, ...more.config }),
     'adapter_model.safetensors': `${length}${'\0'.repeat(7)}${header}`,
   }
 }
@@ -70,7 +70,12 @@ describe('an artifact of type lora under the name of a model', () => {
   })
 
   it.each([
-    ['of another base model', adapter('X', { tensors: { 'q.lora_A.weight': { shape: [8, 4] } } }), /has not/],
+    [
+      'of another base model',
+      adapter('X', { tensors: { q: { shape: [8], data_offsets: [0, 0] } } }),
+      /has not/,
+    ],
+    ['without an alpha', adapter('X', { config: { lora_alpha: null } }), /does not describe/],
     ['that is no LoRA adapter', adapter('X', { config: { peft_type: 'IA3' } }), /LoRA/],
     ['of too high a rank', adapter('X', { config: { r: 64 } }), /rank 64/],
     ['of too high a rank somewhere', adapter('X', { config: { rank_pattern: { q_proj: 64 } } }), /rank 64/],

@@ -66,7 +66,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
         return bytes
       }
     }
-    return { config: reading('adapter_config.json'), weights: reading('adapter_model.safetensors') }
+    const size = manifest.find((entry) => entry.name === WEIGHTS)?.size ?? 0
+    return { config: reading('adapter_config.json'), weights: reading(WEIGHTS), size }
   }
 
   async function fork(
@@ -109,6 +110,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
 
   return { fork, fromArtifact }
 }
+
+const WEIGHTS = 'adapter_model.safetensors'
 
 function lacks(name: string): Error {
   return invalidRequest(`An adapter has a file ${name}`)

@@ -59,6 +59,21 @@ export function findStep(
     .executeTakeFirst()
 }
 
+/** The live checkpoint of a model that was its newest at a step; the oldest, where all of those were deleted. */
+export async function findNewestAt(
+  control: ControlTx,
+  at: { model_id: string; step: number },
+): Promise<CheckpointRow | undefined> {
+  const live = control
+    .selectFrom('checkpoints')
+    .selectAll()
+    .where('model_id', '=', at.model_id)
+    .where('deleted_at', 'is', null)
+    .limit(1)
+  const before = await live.where('step', '<=', at.step).orderBy('step', 'desc').executeTakeFirst()
+  return before ?? live.orderBy('step').executeTakeFirst()
+}
+
 /** The live checkpoint of an artifact version. */
 export function findByArtifact(
   control: ControlDb,
@@ -165,7 +180,7 @@ export async function setMetrics(tx: ControlTx, id: string, metrics: string): Pr
 }
 
 /** False when the checkpoint was deleted meanwhile. */
-export async function setMerged(control: ControlDb, id: string, merged: string): Promise<boolean> {
+export async function setMerged(control: ControlTx, id: string, merged: string): Promise<boolean> {
   const row = await control
     .updateTable('checkpoints')
     .set({ merged })

@@ -26,6 +26,8 @@ export interface CheckpointReader {
   find(model: ModelOfCheckpoints, text: string): Promise<StoredCheckpoint | undefined>
   /** The checkpoint with the highest step, also within a transaction. */
   newest(modelId: string, tx?: ControlTx): Promise<StoredCheckpoint | undefined>
+  /** The checkpoint that was the newest at a step; the oldest, where all of those were deleted. */
+  newestAt(modelId: string, step: number): Promise<StoredCheckpoint | undefined>
   /** A checkpoint by id, deleted ones included, whose files may be gone. */
   byId(id: string): Promise<StoredCheckpoint | undefined>
   /** How many live checkpoints each of some models has, and the highest step. */
@@ -77,6 +79,11 @@ export function createCheckpointReader({ control, contents, artifacts }: Checkpo
     return row && stored(row)
   }
 
+  async function newestAt(modelId: string, step: number): Promise<StoredCheckpoint | undefined> {
+    const row = await queries.findNewestAt(control, { model_id: modelId, step })
+    return row && stored(row)
+  }
+
   async function byId(id: string): Promise<StoredCheckpoint | undefined> {
     const row = await queries.findCheckpoint(control, id)
     return row && stored(row)
@@ -124,6 +131,7 @@ export function createCheckpointReader({ control, contents, artifacts }: Checkpo
     existingRow,
     find,
     newest,
+    newestAt,
     byId,
     countSteps: (modelIds) => queries.countSteps(control, modelIds),
     withAdapters: (digests) => queries.findByDigests(control, digests),

@@ -1,3 +1,5 @@
+import { newId } from '../../ids.ts'
+import { CommitInDoubt } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { CheckpointsDeps } from './deps.ts'
 import * as queries from './queries.ts'
@@ -88,10 +90,23 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   }
 
   async function addMerged(id: string, made: { folder: string; logprob_gap_max: number }): Promise<void> {
-    const manifest = await files.store(OWNER_PREFIX + id, made.folder)
-    const merged: Merged = { manifest, logprob_gap_max: made.logprob_gap_max }
-    const isLive = await queries.setMerged(control, id, JSON.stringify(merged))
-    if (!isLive) await contents.release([OWNER_PREFIX + id])
+    // Files that are not all stored have an owner that is no checkpoint, so that they are removed, if need be by the sweep.
+    const storing = OWNER_PREFIX + newId()
+    let isInDoubt = false
+    try {
+      const manifest = await files.store(storing, made.folder)
+      const merged: Merged = { manifest, logprob_gap_max: made.logprob_gap_max }
+      const digests = manifest.map(({ digest }) => digest)
+      await control.transaction().execute(async (tx) => {
+        const isLive = await queries.setMerged(tx, id, JSON.stringify(merged))
+        if (isLive) await contents.share(tx, OWNER_PREFIX + id, digests)
+      })
+    } catch (error) {
+      isInDoubt = error instanceof CommitInDoubt
+      throw error
+    } finally {
+      if (!isInDoubt) await contents.release([storing])
+    }
   }
 
   async function remove(req: CheckpointsDeleteReq & { model_id: string }) {
