@@ -41,7 +41,7 @@ it('no write, job or checkpoint is lost or doubled while a worker of Ray, a vLLM
   const writers = startWriters(installation.url, stopping.signal)
   const workers = [
     processOf('a trainer', 'engine.main', () => node),
-    processOf('a vLLM', 'vllm.entrypoints', () => node),
+    processOf('a vLLM', 'engine.inference.api_server', () => node),
   ]
   const both: Victim = {
     name: 'a trainer and a vLLM',

@@ -9,7 +9,7 @@ interface Engine {
 
 /** The vLLM that the server has started; where there are several servers, that of each. */
 export function enginesOf(server: WireServer): Engine[] {
-  const engines = server.processes('vllm.entrypoints').map((pid): [string, Engine] => {
+  const engines = server.processes('engine.inference.api_server').map((pid): [string, Engine] => {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
     const setting = environment.find((variable) => variable.startsWith(KEY_VARIABLE))

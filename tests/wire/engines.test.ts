@@ -142,7 +142,7 @@ describe('engines on demand', () => {
     const model = await newModel()
     const answer = await answered(DEFAULT)
     expect(await chat(`${model.name}:step0`)).toBe(answer)
-    expect(server.processes('vllm.entrypoints')).toEqual([])
+    expect(server.processes('engine.inference.api_server')).toEqual([])
     expect(await partOf(`inference ${DEFAULT}`)).toMatchObject({ state: 'ready', memory_bytes: 0 })
   })
 

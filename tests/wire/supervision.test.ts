@@ -78,7 +78,7 @@ describe('a trainer that is lost in the middle of a job', () => {
 describe('a vLLM that is lost', () => {
   it('hanging: it comes back, and answers the same', async () => {
     const before = await chat('heddle/loom-tiny')
-    signalAll('vllm.entrypoints', 'SIGSTOP')
+    signalAll('engine.inference.api_server', 'SIGSTOP')
     const after = await until(() => chat('heddle/loom-tiny').catch(() => undefined))
     expect(after).toBe(before)
   })
@@ -104,7 +104,7 @@ describe('kill -9 of the server in the middle of a job', () => {
     await firstStep(job)
     const queued = await startJob(model.id, groups(2))
     const seen = await eventsOf(job)
-    const children = [...server.processes('engine.main'), ...server.processes('vllm.entrypoints')]
+    const children = [...server.processes('engine.main'), ...server.processes('engine.inference.api_server')]
 
     await server.signal('SIGKILL')
     await until(async () => (children.every((pid) => !isAlive(pid)) ? true : undefined))

@@ -187,7 +187,7 @@ def command(arguments: argparse.Namespace) -> list[str]:
     else:
         flags += ["--gpu-memory-utilization", str(arguments.gpu_memory)]
         flags += ["--tensor-parallel-size", str(arguments.tensor_parallel)]
-    return [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags, *arguments.flags]
+    return [sys.executable, "-m", "engine.inference.api_server", *flags, *arguments.flags]
 
 
 def environment(arguments: argparse.Namespace) -> dict[str, str]:

@@ -102,7 +102,7 @@ describe(`${CLIENTS} clients at once`, () => {
         await new Promise((wake) => setTimeout(wake, seconds * 1000))
       }
     }
-    const engines = chatServer().processes('vllm.entrypoints')
+    const engines = chatServer().processes('engine.inference.api_server')
     const signalEngines = (signal: NodeJS.Signals): void => {
       for (const pid of engines) process.kill(pid, signal)
     }

@@ -179,4 +179,4 @@ describe('POST /v1/chat/completions as a stream', () => {
   })
 })
 
-const engineProcesses = (): number[] => chatServer().processes('vllm.entrypoints')
+const engineProcesses = (): number[] => chatServer().processes('engine.inference.api_server')
