@@ -1,4 +1,3 @@
-import OpenAI from 'openai'
 import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../errors.ts'
 import { keyRemover, withoutKey } from '../../without-key.ts'
 import type { FoundProvider } from '../providers/service.ts'
@@ -23,6 +22,8 @@ export async function askProvider(
   { name, baseUrl, apiKey, fetch: send }: FoundProvider,
   { path, body, deadline }: ProviderRequest,
 ): Promise<ReadableStream<Uint8Array>> {
+  // Many modules, which a start would load for servers without providers too.
+  const { OpenAI, APIError } = await import('openai')
   // Without an explicit value the client would read the environment, which may hold a key of another service.
   const client = new OpenAI({
     baseURL: baseUrl,
@@ -40,14 +41,14 @@ export async function askProvider(
     return response.body ?? new Blob([]).stream()
   } catch (error) {
     const message = `Provider ${name}: ${withoutKey(reasonOf(error), apiKey)}`
-    throw isRefusal(error) ? invalidRequest(message) : dependencyFailed(message, error)
+    throw error instanceof APIError && isRefusal(error.status)
+      ? invalidRequest(message)
+      : dependencyFailed(message, error)
   }
 }
 
 /** Whether the same request would be refused again. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof OpenAI.APIError)) return false
-  const status: unknown = error.status
+function isRefusal(status: unknown): boolean {
   return typeof status === 'number' && status >= 400 && status < 500 && ![408, 409, 429].includes(status)
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { gt, valid } from 'semver'
+import gt from 'semver/functions/gt.js'
+import valid from 'semver/functions/valid.js'
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 
