@@ -122,7 +122,10 @@ export function dependencyFailed(message: string, cause: unknown): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })
 }
 
-/** The message of a thrown value, for logs and for reasons shown to people. */
+/**
+ * The message of a thrown value, for logs and for reasons that are stored and shown to people: without U+0000, which may come
+ * from users and which the control database refuses.
+ */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return (error instanceof Error ? error.message : String(error)).replaceAll('\0', '\uFFFD')
 }

@@ -222,11 +222,12 @@ describe('a job that fails', () => {
     await using server = await serve({
       retries: () => false,
       handle: async () => {
-        throw new Error('never')
+        throw new Error('never: \0')
       },
     })
     await server.add([{ id: 'a', payload: {} }])
-    expect(await untilState(server.kind, 'a', 'failed')).toMatchObject({ attempts: 1, last_error: 'never' })
+    const row = await untilState(server.kind, 'a', 'failed')
+    expect(row).toMatchObject({ attempts: 1, last_error: 'never: \uFFFD' })
   })
 })
 

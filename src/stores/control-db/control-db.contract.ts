@@ -11,6 +11,8 @@ interface ContractTable {
   note: string | null
 }
 
+const NO_TEXT = { status: 400, message: 'Texts must not have U+0000' }
+
 /** The tests that every adapter of the control database must pass; it is opened with all migrations. */
 export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposable>): void {
   describe('control db', () => {
@@ -63,6 +65,29 @@ export function controlDbContract(open: () => Promise<ControlDb & AsyncDisposabl
       expect(
         await db().selectFrom('contract').selectAll().where('owner', '=', 'values').orderBy('id').execute(),
       ).toEqual(rows)
+    })
+
+    it('refuses texts with U+0000, and has none of their rows', async () => {
+      const text = 'a\u0000b'
+      await expect(insert(row('nul', 'a'), row('nul', 'b', { note: text }))).rejects.toMatchObject(NO_TEXT)
+      expect(await idsOf('nul')).toEqual([])
+      await insert(row('nul', 'a'))
+      const changed = db().updateTable('contract').set({ note: text }).where('id', '=', 'nul/a')
+      await expect(changed.execute()).rejects.toMatchObject(NO_TEXT)
+      await expect(changed.returning('id').execute()).rejects.toMatchObject(NO_TEXT)
+      const stored = db().selectFrom('contract').selectAll().where('owner', '=', 'nul')
+      expect(await stored.execute()).toEqual([row('nul', 'a')])
+    })
+
+    it('returns the nearest number for what has grown beyond 2^53', async () => {
+      await insert(row('beyond', 'a', { size: Number.MAX_SAFE_INTEGER }), row('beyond', 'b'))
+      const grown = db()
+        .updateTable('contract')
+        .set((eb) => ({ size: eb('size', '+', 1) }))
+        .where('id', '=', 'beyond/a')
+      expect(await grown.returning('size').execute()).toEqual([{ size: 2 ** 53 }])
+      const sizes = db().selectFrom('contract').select('size').where('owner', '=', 'beyond').orderBy('id')
+      expect(await sizes.execute()).toEqual([{ size: 2 ** 53 }, { size: 0 }])
     })
 
     it('counts and sums to numbers', async () => {

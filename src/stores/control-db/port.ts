@@ -8,7 +8,8 @@ import type { ControlTables } from './tables.ts'
  *
  * - A commit is on disk once its promise resolves. What a transaction's callback throws rolls it back. A statement that
  *   fails ends its transaction: nothing after it in there counts.
- * - Integers, counts and sums come back as numbers, exact up to 2^53; texts are any Unicode but U+0000.
+ * - Integers, counts and sums come back as numbers, exact up to 2^53; texts are any Unicode but U+0000, with which a
+ *   statement that stores one is refused with 400.
  * - Texts are compared and ordered by code points, so ISO 8601 times by time.
  * - `returning`, `on conflict` and counts of changed rows work in every statement that changes rows. An empty list
  *   after `in`

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { ClientError, invalidRequest, StoreFailed } from '../../errors.ts'
+import { ClientError, StoreFailed } from '../../errors.ts'
 import { UniqueViolation } from './port.ts'
+import { textRefused } from './text-refused.ts'
 
 /** Codes of PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const UNIQUE = '23505'
@@ -20,7 +21,7 @@ export function postgresError(error: unknown): unknown {
   // Errors of sockets and of the pool have no class of their own.
   if (!(error instanceof pg.DatabaseError)) return unanswered(error)
   if (error.code === UNIQUE) return new UniqueViolation(error)
-  if (error.code === UNTRANSLATABLE) return invalidRequest('Texts must not have U+0000')
+  if (error.code === UNTRANSLATABLE) return textRefused()
   return SERVER.test(error.code ?? '') ? unanswered(error) : error
 }
 

@@ -6,6 +6,7 @@ import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { ControlDb } from './port.ts'
 import { querySpans } from './query-spans.ts'
 import { sqliteError } from './sqlite-errors.ts'
+import { checkTexts, rowsOf } from './sqlite-values.ts'
 import type { ControlTables } from './tables.ts'
 
 /** Its name in the data folder. */
@@ -99,11 +100,17 @@ function adapt(database: DatabaseSync, written: (error: unknown) => void): Sqlit
       const statement = prepare(sql)
       return {
         reader: statement.columns().length > 0,
-        all: (parameters) => translated(() => statement.all(...(parameters as SQLInputValue[]))),
+        all(parameters) {
+          const values = parameters as SQLInputValue[]
+          checkTexts(sql, values)
+          return translated(() => rowsOf(statement, sql, values))
+        },
         run(parameters) {
+          const values = parameters as SQLInputValue[]
+          checkTexts(sql, values)
           // SQLite rolls back by itself when the disk fails; Kysely's own rollback would then hide the reason.
           if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
-          return noted(() => translated(() => statement.run(...(parameters as SQLInputValue[]))))
+          return noted(() => translated(() => statement.run(...values)))
         },
         // Another iteration of the same statement is in progress.
         iterate: (parameters) => database.prepare(sql).iterate(...(parameters as SQLInputValue[])),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { useTestServer } from '../../testing.ts'
 import { createTestClient } from '../test-client.ts'
 import { createRunClient } from './run-client.ts'
-import type { MetricsRes } from './wire.ts'
+import { LINES_MAX, type MetricsRes } from './wire.ts'
 
 const server = useTestServer()
 const client = createTestClient(server)
@@ -109,6 +109,28 @@ describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
     expect(await runOf(project, 'r', 'state')).toEqual({ state: 'running' })
     await stream(project, 'r', { preempting: true, complete: true, exitcode: 0 })
     expect(await runOf(project, 'r', 'state')).toEqual({ state: 'finished' })
+  })
+
+  it('200 up to as many lines as clients can count, 422 for more, and the run and its list stay readable', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    for (const [file, count] of [
+      ['wandb-history.jsonl', 'historyLineCount'],
+      ['wandb-events.jsonl', 'eventsLineCount'],
+      ['output.log', 'logLineCount'],
+    ] as const) {
+      const chunk = (offset: number) => ({ files: { [file]: { offset, content: ['{}', '{}'] } } })
+      for (const offset of [LINES_MAX - 1, Number.MAX_SAFE_INTEGER]) {
+        const refused = await stream(project, 'r', chunk(offset))
+        expect(refused.status).toBe(422)
+        expect(await refused.text()).toContain('offset')
+      }
+      expect(await runOf(project, 'r', count)).toEqual({ [count]: 0 })
+      expect((await stream(project, 'r', chunk(LINES_MAX - 2))).status).toBe(200)
+      expect(await runOf(project, 'r', count)).toEqual({ [count]: LINES_MAX })
+    }
+    const list = `/v1/preview/runs?entity=test&project=${project.slice(5)}`
+    expect(await json(list)).toMatchObject({ data: [{ run: 'r' }] })
   })
 
   it('404 for an unknown run, 422 for another shape, 401 without a key', async () => {

@@ -5,11 +5,19 @@ import { PageQuery, pageOf } from '../../page-wire.ts'
 export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
 export type RunPath = z.output<typeof RunPath>
 
+/** Lines of one file of a run. Wire: clients read their number as GraphQL's `Int`, which has 32 bits. */
+export const LINES_MAX = 2 ** 31 - 1
+
 /** Lines of one file, from line `offset` on. */
-const FileChunk = z.object({
-  offset: z.int().min(0).default(0),
-  content: z.array(z.string()).default([]),
-})
+const FileChunk = z
+  .object({
+    offset: z.int().min(0).default(0),
+    content: z.array(z.string()).default([]),
+  })
+  .refine(({ offset, content }) => offset + content.length <= LINES_MAX, {
+    error: `A file has ${LINES_MAX} lines at most`,
+    path: ['offset'],
+  })
 export type FileChunk = z.output<typeof FileChunk>
 
 /** Files of one request. Wire: clients send four, and more of those that users name themselves. */
