@@ -31,10 +31,28 @@ export interface CallContext {
   limits?: Pick<RequestLimits, 'forEntity' | 'stores' | 'setHeader'>
 }
 
-/** Bytes of the body, as the client announced them; 0 where it did not. */
-export function bytesAnnounced({ header }: CallContext): number {
-  const bytes = Number(header('content-length') ?? 0)
-  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0
+/**
+ * The bytes of an upload, counted as what an entity stores: as many as the client announced before any is read, and all others
+ * as they arrive.
+ * @throws 402 where they do not fit, at once or while they are read
+ */
+export function countedUpload(
+  stream: ReadableStream<Uint8Array>,
+  entity: string,
+  { header, limits }: Pick<CallContext, 'header' | 'limits'>,
+): AsyncIterable<Uint8Array> {
+  const announced = lengthOf(header('content-length'))
+  limits?.stores(entity, announced)
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    let left = announced
+    for await (const chunk of stream) {
+      const beyond = Math.max(0, chunk.byteLength - left)
+      left -= chunk.byteLength - beyond
+      if (beyond > 0) limits?.stores(entity, beyond)
+      yield chunk
+    }
+  }
+  return counted()
 }
 
 /**
@@ -57,4 +75,10 @@ export function forwardedHost(header: string | undefined): string | undefined {
 /** What the first proxy has reported; each further one appends what it saw itself. */
 function ofFirstProxy(header: string | undefined): string | undefined {
   return header?.split(',')[0]?.trim()
+}
+
+/** Wire: a client that makes the bytes while it sends them announces no length. */
+function lengthOf(header: string | undefined): number {
+  const bytes = Number(header ?? 0)
+  return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0
 }

@@ -13,7 +13,7 @@ const RECEIVING_OWNER = 'receiving:'
  */
 export async function receive(
   { control, contents }: { control: ControlDb; contents: Contents },
-  stream: ReadableStream<Uint8Array>,
+  stream: AsyncIterable<Uint8Array>,
   expected: { bytesMax: number; md5: string | undefined },
   record: (tx: ControlTx, content: Content) => Promise<void>,
 ): Promise<void> {

@@ -3,6 +3,8 @@ import { newId } from '../../ids.ts'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { createTestClient } from '../../tracking/test-client.ts'
+import { group } from '../../training/test-group.ts'
 import { createTestAccounts, type KeyClient } from '../test-accounts.ts'
 
 const server = useTestServer({ auth: 'keys', compute: openFakeCompute })
@@ -118,6 +120,46 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
     const deleting = { project_id: `${team}/project`, call_ids: [added['id']] }
     expect((await member.post('/calls/delete', deleting)).status).toBe(200)
     expect((await member.send('POST', '/v1/preview/training-data', { body: '{}' })).status).not.toBe(402)
+  })
+
+  it('402 for uploads beyond the storage of the team, whether their length was announced or not', async () => {
+    const { team, member } = await newTeam()
+    const of = { entityName: team, projectName: 'project' }
+    const { mutate, follow } = createTestClient(server, member.key)
+    await mutate('upsertBucket', 'bucket { id }', { entityName: team, modelName: 'project', name: 'r' })
+    await limitTeam(team, { storage_bytes: 10_000 })
+    const use = async () => {
+      const limits = await replyOf(await (await operator()).get(`/v1/accounts/teams/${team}/limits`))
+      return Number(limits['storage_bytes_used'])
+    }
+    const upload = async (name: string, size: number, headers: Record<string, string> = {}) => {
+      const fields = { ...of, runName: 'r', files: [name] }
+      const { files } = await mutate('createRunFiles', 'files { uploadUrl }', fields)
+      const body = 'x'.repeat(size)
+      return (await follow(files[0].uploadUrl, { method: 'PUT', body, headers })).status
+    }
+    const before = await use()
+    expect(await upload('a', 3000)).toBe(200)
+    expect(await upload('b', 3000, { 'content-length': '3000' })).toBe(200)
+    expect((await use()) - before).toBe(6000)
+    expect([await upload('c', 5000), await upload('d', 5000, { 'content-length': '5000' })]).toEqual([
+      402, 402,
+    ])
+    expect((await use()) - before).toBe(6000)
+
+    const artifact = { entity: team, project: 'project', name: 'art', files: { f: 'x'.repeat(5000) } }
+    const { open, fileUrl } = createTestClient(server, member.key)
+    const url = await fileUrl((await open(artifact)).id, 'f', artifact.files.f)
+    expect((await follow(url, { method: 'PUT', body: artifact.files.f })).status).toBe(402)
+
+    const { client } = await newKey(member, team)
+    const message = { role: 'user', content: 'x'.repeat(5000) }
+    const line = JSON.stringify({ messages: [message, { role: 'assistant', content: 'y' }] })
+    expect((await client.send('POST', '/v1/preview/training-data', { body: line })).status).toBe(402)
+    const named = { entity: team, project: 'project', name: 'm', base_model: TEST_BASE_MODEL }
+    const { id } = await replyOf(await client.post('/v1/preview/models', named))
+    const groups = { model_id: id, split: 'val', trajectory_groups: [group(message.content)] }
+    expect((await client.post(`/v1/preview/models/${id}/log`, groups)).status).toBe(402)
   })
 
   it('429 for completions beyond the tokens of a minute, with what is left in headers', async () => {

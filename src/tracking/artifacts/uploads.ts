@@ -1,7 +1,7 @@
 import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound, tooLarge } from '../../errors.ts'
-import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
+import { type CallContext, countedUpload } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { isoIn, nowIso } from '../../time.ts'
 import { receive } from '../receive.ts'
@@ -122,11 +122,11 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
     const { artifact_id: id, name } = req
     await signedUrls.check({ method: 'PUT', kind: 'artifact-files', id, name }, req)
     const { entity } = await pending(id)
-    context.limits?.stores(entity, bytesAnnounced(context))
     const announced = await queries.findFile(control, id, name)
     if (announced === undefined) throw notFound('announced artifact file', name)
+    const bytes = countedUpload(req.stream, entity, context)
     const options = { bytesMax: FILE_BYTES_MAX, md5: announced.md5 }
-    await receive({ control, contents }, req.stream, options, async (tx, { digest, size }) => {
+    await receive({ control, contents }, bytes, options, async (tx, { digest, size }) => {
       await pending(id, tx)
       await contents.share(tx, ownerOf(id), [digest])
       await queries.putFiles(tx, [{ artifact_id: id, name, md5: announced.md5, digest, size }])

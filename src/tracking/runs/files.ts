@@ -1,6 +1,6 @@
 import type { Contents } from '../../contents/service.ts'
 import { invalidRequest, notFound } from '../../errors.ts'
-import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
+import { type CallContext, countedUpload } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { newId } from '../../ids.ts'
 import { withTurns } from '../../in-turns.ts'
@@ -103,11 +103,12 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     const { run_id, name } = req
     await signedUrls.check({ method: 'PUT', kind: 'run-files', id: run_id, name }, req)
     const run = await findRunById(control, run_id)
-    if (run !== undefined) context.limits?.stores(run.entity, bytesAnnounced(context))
+    if (run === undefined) throw notFound('run', run_id)
+    const bytes = countedUpload(req.stream, run.entity, context)
     const owner = OWNER_PREFIX + newId()
     const expected = { bytesMax: FILE_BYTES_MAX, md5: context.header('content-md5') }
     const before: string[] = []
-    await receive({ control, contents }, req.stream, expected, async (tx, content) => {
+    await receive({ control, contents }, bytes, expected, async (tx, content) => {
       if ((await findRunById(tx, run_id)) === undefined) throw notFound('run', run_id)
       await contents.share(tx, owner, [content.digest])
       const replaced = await putFile(tx, { run_id, name, ...content, owner, updated_at: nowIso() })

@@ -21,7 +21,7 @@ export interface CheckedLines {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Checks every line of a stream; memory holds one line at a time. */
-export function checkedLines(stream: ReadableStream<Uint8Array>): CheckedLines {
+export function checkedLines(stream: AsyncIterable<Uint8Array>): CheckedLines {
   let line = 0
   let count = 0
 

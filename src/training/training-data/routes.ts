@@ -16,6 +16,7 @@ export function trainingDataRoutes(trainingData: TrainingData): Route[] {
       bodyKind: 'stream',
       bodyTypes: ['application/jsonl', 'application/octet-stream'],
       streamedBody: TrainingLine,
+      refusals: [402],
       reply: 'json',
       response: UploadRes,
       handle: trainingData.upload,

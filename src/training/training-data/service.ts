@@ -2,7 +2,7 @@ import { type Place, requireRight } from '../../access.ts'
 import type { Content } from '../../contents/content.ts'
 import type { Contents } from '../../contents/service.ts'
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
-import { bytesAnnounced, type CallContext } from '../../http/caller.ts'
+import { type CallContext, countedUpload } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
@@ -45,7 +45,7 @@ export interface TrainingDataDeps {
 
 /** Training data of SFT jobs: one conversation a line. */
 export interface TrainingData {
-  /** Stores an upload. @throws 422 that names the invalid line; 413. Nothing of a refused upload is kept. */
+  /** Stores an upload. @throws 422 that names the invalid line; 402 without room, 413. Nothing of a refused upload is kept. */
   upload(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<UploadRes>
   /** Deletes an upload; jobs that use it keep it. */
   delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
@@ -90,9 +90,8 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
   async function upload({ stream }: { stream: ReadableStream<Uint8Array> }, context: CallContext) {
     const { user, defaultEntity: entity, rights } = context.caller
     requireRight(rights, 'write', { entity, project: rights.project })
-    context.limits?.stores(entity, bytesAnnounced(context))
     const id = newId()
-    const lines = checkedLines(stream)
+    const lines = checkedLines(countedUpload(stream, entity, context))
     const { size } = await contents.add(ownerOf(id), lines.bytes(), { bytesMax: UPLOAD_BYTES_MAX })
     await queries.insertUpload(control, {
       id,

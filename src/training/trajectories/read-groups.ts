@@ -27,7 +27,7 @@ export interface GroupsBody<Head> {
 
 /** Checks a user's body group by group, so that memory holds one group at a time. */
 export function readGroups<Head extends z.ZodObject>(
-  stream: ReadableStream<Uint8Array>,
+  stream: AsyncIterable<Uint8Array>,
   headSchema: Head,
   user: string,
 ): GroupsBody<z.output<Head>> {

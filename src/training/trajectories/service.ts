@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { BlobOwner } from '../../blob-sweep.ts'
 import { invalidRequest } from '../../errors.ts'
-import type { CallContext } from '../../http/caller.ts'
+import { type CallContext, countedUpload } from '../../http/caller.ts'
 import { ValidationFailure } from '../../http/validation-error.ts'
 import { newId } from '../../ids.ts'
 import type { Redaction, Redactor } from '../../redaction/service.ts'
@@ -34,7 +34,7 @@ export interface TrajectoriesDeps {
 export interface Trajectories {
   /**
    * Makes calls of a split's trajectories, and adds the split's metrics to the newest checkpoint.
-   * @throws 422 for a bad body, 404 for an unknown model, 413; nothing of a refused body is kept.
+   * @throws 422 for a bad body, 404 for an unknown model, 402 without room, 413; nothing of a refused body is kept.
    */
   log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<LogRes>
 }
@@ -46,16 +46,15 @@ export function createTrajectories({
   trajectoryCalls,
   redaction,
 }: TrajectoriesDeps): Trajectories {
-  async function log(
-    input: { model_id: string; stream: ReadableStream<Uint8Array> },
-    { caller }: CallContext,
-  ) {
+  async function log(input: { model_id: string; stream: ReadableStream<Uint8Array> }, context: CallContext) {
+    const { caller } = context
     const model = await models.existing(input.model_id)
+    const bytes = countedUpload(input.stream, model.entity, context)
     const project_id = `${model.entity}/${model.project}`
     const redactor = await redaction.of(project_id)
     const id = newId()
     const key = `${PREFIX}${id}.jsonl`
-    const body = readGroups(input.stream, LogHead, caller.user)
+    const body = readGroups(bytes, LogHead, caller.user)
     try {
       const groups =
         redactor === undefined ? body.groups() : redactedGroups(body.groups(), redactor, caller.user)
