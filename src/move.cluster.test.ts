@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestAccounts } from './accounts/test-accounts.ts'
 import { type Config, readConfig } from './config.ts'
@@ -121,6 +122,10 @@ async function filled(name: string): Promise<{ config: Config; file: string; ans
   const usage = { entity: 'ada', project: 'looms', model: 'm', hour: '2026-01-01 00:00:00', requests: 2 }
   await app.stores.traces.insert('completion_usage', [usage])
   await app.stores.traces.insert('completion_usage', [usage])
+  // A text that PostgreSQL has no place for, which older servers stored.
+  await sql`insert into projects (entity, name, created_at) values ('ada', 'a' || char(0), 'now')`.execute(
+    app.stores.control,
+  )
   return { config, file, answers: await answersOf(server, file) }
 }
 
@@ -175,6 +180,7 @@ it('moves a folder to servers and from there to a folder, and serves reads alone
   })
   expect(there.traceRows?.['calls']).toBe(CALLS)
   expect(there.blobs?.count).toBeGreaterThan(0)
+  expect(there.replacedTexts).toEqual({ projects: 1 })
   {
     await using app = await openApp(target)
     expect(await answersOf(within(app), file)).toEqual(answers)

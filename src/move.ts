@@ -12,7 +12,7 @@ import { requireSqlite } from './stores/control-db/sqlite.ts'
 import { openDataFolder } from './stores/data-folder.ts'
 import { hasNoBlobs, moveBlobs } from './stores/move/blobs.ts'
 import { hasNoControlRows, moveControlRows } from './stores/move/control-rows.ts'
-import type { MovedStore, MoveOptions } from './stores/move/move-options.ts'
+import { type MovedStore, type MoveOptions, MoveRefused } from './stores/move/move-options.ts'
 import { noCompute, readOnly } from './stores/move/read-only.ts'
 import { beginMove, finishMoves, forgetMoves, isBegun, type StoreMove } from './stores/move/records.ts'
 import { moveSecretKey } from './stores/move/secret-key.ts'
@@ -28,6 +28,8 @@ export interface Moved {
   /** Rows by table. */
   traceRows: Readonly<Record<string, number>> | undefined
   controlRows: Readonly<Record<string, number>> | undefined
+  /** By table of the control database: texts in which U+0000, which it does not store, has become U+FFFD. */
+  replacedTexts: Readonly<Record<string, number>>
   blobs: { count: number; bytes: number } | undefined
 }
 
@@ -48,7 +50,8 @@ interface Target {
  * Moves the data of a server to other stores, and serves what reads it meanwhile. The server itself must not run. An
  * interrupted move goes on when it is called again.
  * @param onServing called with the address where reads are served
- * @throws Error where the target has other data, does not have the server's key, or differs after it was copied
+ * @throws Error where the target has other data or does not have the server's key; MoveRefused for data that it does not take,
+ * or that differs after it was copied
  */
 export async function move(
   { source, target }: MoveBetween,
@@ -72,6 +75,7 @@ export async function move(
   try {
     return await copyAll(moves, { from, to, records }, options)
   } catch (error) {
+    if (error instanceof MoveRefused) throw error
     throw new Error(`${messageOf(error)} (the same command goes on where this one ended)`, { cause: error })
   }
 }
@@ -83,12 +87,13 @@ async function copyAll(
 ): Promise<Moved> {
   const blobs = to.blobs && (await moveBlobs(from.blobs, to.blobs, options))
   const traceRows = to.traces && (await moveTraceRows(from.traces, to.traces, options))
-  const controlRows = to.control && (await moveControlRows(from.control, to.control, options))
-  for (const control of new Set([records, from.control])) await finishMoves(control, moves)
+  const control = to.control && (await moveControlRows(from.control, to.control, options))
+  for (const one of new Set([records, from.control])) await finishMoves(one, moves)
   return {
     moves,
     traceRows: traceRows && Object.fromEntries(traceRows),
-    controlRows: controlRows && Object.fromEntries(controlRows),
+    controlRows: control && Object.fromEntries(control.rows),
+    replacedTexts: Object.fromEntries(control?.replacedTexts ?? []),
     blobs,
   }
 }

@@ -113,7 +113,7 @@ function shareCredentials(values: NodeJS.Dict<string>, place: string): void {
   }
 }
 
-function summaryOf({ moves, traceRows, controlRows, blobs }: Moved): string {
+function summaryOf({ moves, traceRows, controlRows, replacedTexts, blobs }: Moved): string {
   const total = (rows: Readonly<Record<string, number>> | undefined): number =>
     Object.values(rows ?? {}).reduce((sum, count) => sum + count, 0)
   const amounts = {
@@ -122,5 +122,9 @@ function summaryOf({ moves, traceRows, controlRows, blobs }: Moved): string {
     blobs: `${blobs?.count ?? 0} files, ${megabytes(blobs?.bytes ?? 0)}`,
   }
   const lines = moves.map(({ store, from, to }) => `${from} -> ${to}: ${amounts[store]}, compared`)
+  for (const [table, count] of Object.entries(replacedTexts))
+    lines.push(
+      `${table}: U+0000 has become U+FFFD in ${count} texts, since the control database does not store it`,
+    )
   return `${lines.join('\n')}\nStart the server with the settings of the new place.\n`
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import pMap from 'p-map'
 import type { Blobs, OpenBlob } from '../blobs/port.ts'
 import { WORKSPACE_PREFIX } from '../workspace/bucket-address.ts'
-import type { MoveOptions } from './move-options.ts'
+import { type MoveOptions, MoveRefused } from './move-options.ts'
 
 /** Blobs that are copied at once: while one waits for the network, others are read. */
 const BLOBS_AT_ONCE = 8
@@ -18,7 +18,7 @@ export interface MovedBlobs {
  * Makes the blobs of a store those of another, which do not change meanwhile. Each is read back and compared by its SHA-256;
  * one that is there already is only compared. Others that are there are deleted: they were deleted after an earlier move
  * was interrupted.
- * @throws Error with the key of a blob that differs after it was copied
+ * @throws MoveRefused with the key of a blob that differs after it was copied
  */
 export async function moveBlobs(
   from: Blobs,
@@ -64,7 +64,7 @@ async function moveBlob(from: Blobs, to: Blobs, key: string): Promise<number> {
   const hash = createHash('sha256')
   await to.put(key, Readable.from(hashing(bytes, hash), { objectMode: false }))
   if ((await hashOf(to, key)) !== hash.digest('hex'))
-    throw new Error(`The blob ${key} differs after it was copied`)
+    throw new MoveRefused(`The blob ${key} differs after it was copied`)
   return size
 }
 

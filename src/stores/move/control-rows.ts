@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import type { ControlDb } from '../control-db/port.ts'
+import { messageOf, StoreFailed } from '../../errors.ts'
+import { type ControlDb, UniqueViolation } from '../control-db/port.ts'
 import { listTables, type StoredTable } from '../control-db/table-list.ts'
-import type { MoveOptions } from './move-options.ts'
+import { type MoveOptions, MoveRefused } from './move-options.ts'
 
 /** Rows that are read at a time; the largest have some megabytes. */
 const PAGE_ROWS = 200
@@ -22,37 +23,55 @@ interface Digest {
   sum: bigint
 }
 
+/** A table as it is to be at the target. */
+interface Wanted extends Digest {
+  /** Texts with U+0000. */
+  replaced: number
+  /** Of the first rows with such a text. */
+  keys: string[]
+}
+
+/** Keys that an error names. */
+const KEYS_SHOWN = 5
+
+/** What was moved of a control database. */
+export interface MovedControlRows {
+  /** By table. */
+  rows: Map<string, number>
+  /** By table, where there are any: texts in which U+0000 has become U+FFFD. */
+  replacedTexts: Map<string, number>
+}
+
 /** Sums of hashes are taken modulo this. */
 const SUM_LIMIT = 1n << 256n
 
 /**
  * Makes the rows of a control database those of another, whose rows do not change meanwhile. Tables that are equal already are
- * only compared; one that is not is copied whole, in one transaction, and compared again.
- * @returns rows by table
- * @throws Error with the table that differs after it was copied
+ * only compared; one that is not is copied whole, in one transaction, and compared again. Texts with U+0000, which no adapter
+ * stores and older servers did, have U+FFFD instead.
+ * @throws MoveRefused with the table that the target refuses, or that differs after it was copied
  */
 export async function moveControlRows(
   source: ControlDb,
   target: ControlDb,
   { onProgress, signal }: MoveOptions,
-): Promise<Map<string, number>> {
+): Promise<MovedControlRows> {
   const [from, to] = [anyTables(source), anyTables(target)]
-  const moved = new Map<string, number>()
+  const moved: MovedControlRows = { rows: new Map(), replacedTexts: new Map() }
   for (const table of await tablesOf(source)) {
     signal.throwIfAborted()
-    const wanted = await digestOf(from, table)
+    const wanted = await wantedOf(from, table)
     if (!isEqual(await digestOf(to, table), wanted)) {
-      await to.transaction().execute(async (transaction) => {
-        await transaction.deleteFrom(table.name).execute()
-        for await (const rows of pagesOf(from, table)) {
-          signal.throwIfAborted()
-          await insert(transaction, table, rows)
-        }
-      })
+      try {
+        await copy({ from, to, table }, signal)
+      } catch (error) {
+        throw signal.aborted || error instanceof StoreFailed ? error : refusalOf(error, table, wanted)
+      }
       if (!isEqual(await digestOf(to, table), wanted))
-        throw new Error(`The table ${table.name} differs after it was copied`)
+        throw new MoveRefused(`The table ${table.name} differs after it was copied`)
     }
-    moved.set(table.name, wanted.rows)
+    moved.rows.set(table.name, wanted.rows)
+    if (wanted.replaced > 0) moved.replacedTexts.set(table.name, wanted.replaced)
     onProgress({ store: 'control_db', what: table.name, done: wanted.rows })
   }
   return moved
@@ -70,6 +89,41 @@ export async function hasNoControlRows(control: ControlDb): Promise<boolean> {
 
 function anyTables(control: ControlDb): Kysely<Tables> {
   return control as Kysely<unknown> as Kysely<Tables>
+}
+
+async function copy(
+  { from, to, table }: { from: Kysely<Tables>; to: Kysely<Tables>; table: StoredTable },
+  signal: AbortSignal,
+): Promise<void> {
+  await to.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom(table.name).execute()
+    for await (const rows of pagesOf(from, table)) {
+      signal.throwIfAborted()
+      await insert(transaction, table, rows.map(storable))
+    }
+  })
+}
+
+function refusalOf(error: unknown, { name }: StoredTable, { keys }: Wanted): MoveRefused {
+  const cause = error instanceof UniqueViolation ? error.cause : error
+  const clash =
+    error instanceof UniqueViolation && keys.length > 0
+      ? `; the key of a row may be another one's once its U+0000 is U+FFFD: ${keys.join(', ')}`
+      : ''
+  return new MoveRefused(`The table ${name} cannot be copied: ${messageOf(cause)}${clash}`, { cause: error })
+}
+
+function storable(row: Tables[string]): Tables[string] {
+  if (!Object.values(row).some(hasNul)) return row
+  const values = Object.entries(row).map(([column, value]) => [
+    column,
+    hasNul(value) ? value.replaceAll('\0', '\uFFFD') : value,
+  ])
+  return Object.fromEntries(values)
+}
+
+function hasNul(value: unknown): value is string {
+  return typeof value === 'string' && value.includes('\0')
 }
 
 async function insert(
@@ -105,15 +159,31 @@ async function* pagesOf(db: Kysely<Tables>, table: StoredTable): AsyncGenerator<
 
 async function digestOf(db: Kysely<Tables>, table: StoredTable): Promise<Digest> {
   const digest: Digest = { rows: 0, sum: 0n }
-  for await (const page of pagesOf(db, table)) {
-    for (const row of page) {
-      const text = JSON.stringify(table.columns.map((column) => row[column]))
-      digest.sum += BigInt(`0x${createHash('sha256').update(text).digest('hex')}`)
-    }
-    digest.rows += page.length
-    digest.sum %= SUM_LIMIT
-  }
+  for await (const page of pagesOf(db, table)) addRows(digest, page, table)
   return digest
+}
+
+async function wantedOf(db: Kysely<Tables>, table: StoredTable): Promise<Wanted> {
+  const wanted: Wanted = { rows: 0, sum: 0n, replaced: 0, keys: [] }
+  for await (const page of pagesOf(db, table)) {
+    addRows(wanted, page.map(storable), table)
+    for (const row of page) {
+      const replaced = Object.values(row).filter(hasNul).length
+      wanted.replaced += replaced
+      if (replaced > 0 && wanted.keys.length < KEYS_SHOWN)
+        wanted.keys.push(JSON.stringify(table.primaryKey.map((column) => row[column])))
+    }
+  }
+  return wanted
+}
+
+function addRows(digest: Digest, rows: readonly Tables[string][], { columns }: StoredTable): void {
+  for (const row of rows) {
+    const text = JSON.stringify(columns.map((column) => row[column]))
+    digest.sum += BigInt(`0x${createHash('sha256').update(text).digest('hex')}`)
+  }
+  digest.rows += rows.length
+  digest.sum %= SUM_LIMIT
 }
 
 const isEqual = (one: Digest, other: Digest): boolean => one.rows === other.rows && one.sum === other.sum

@@ -10,6 +10,9 @@ export interface MoveProgress {
   done: number
 }
 
+/** Data that the target does not take as it is: the same move would fail again. */
+export class MoveRefused extends Error {}
+
 export interface MoveOptions {
   onProgress(progress: MoveProgress): void
   signal: AbortSignal

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../trace-db/port.ts'
-import type { MoveOptions } from './move-options.ts'
+import { type MoveOptions, MoveRefused } from './move-options.ts'
 
 /** Bytes of a range: a query ends after a minute, also where the network is slow. */
 const RANGE_BYTES = 16 * 1024 * 1024
@@ -52,7 +52,7 @@ interface Digest {
  * so that each key is one row, whose order of arrival no longer matters. A range is compared before it is copied, so a
  * move that was interrupted goes on, and after it, so a difference is an error.
  * @returns rows by table
- * @throws Error with the table that differs after it was copied, or whose columns do
+ * @throws MoveRefused with the table that differs after it was copied, or whose columns do
  */
 export async function moveTraceRows(
   from: Traces,
@@ -119,7 +119,7 @@ async function moveRange(
     const found = await digestOf(to, table, range)
     if (found.rows === wanted.rows && found.sum === wanted.sum) return { rows: wanted.rows, copiedBytes }
     if (copies === COPIES_MAX)
-      throw new Error(
+      throw new MoveRefused(
         `The table ${table.name} differs after it was copied: ${wanted.rows} rows became ${found.rows}`,
       )
     if (found.rows > 0) await to.command(ofRange(`DELETE FROM ${table.name}`, table, range))
@@ -207,7 +207,7 @@ async function tablesOf(from: Traces, to: Traces): Promise<Table[]> {
     const there = new Set((await columnsOf(to, name)).map((column) => column.name))
     const isKept = (column: StoredColumn) => there.has(column.name)
     const lost = columns.filter((column) => !isKept(column) && !column.is_derived)
-    if (lost.length > 0) throw new Error(`The table ${name} has no column ${lost[0]?.name} there`)
+    if (lost.length > 0) throw new MoveRefused(`The table ${name} has no column ${lost[0]?.name} there`)
     const key = columns.filter(({ key_place }) => key_place > 0).sort((a, b) => a.key_place - b.key_place)
     tables.push({ name, key, columns: columns.filter(isKept) })
   }
