@@ -74,6 +74,24 @@ describe('GET and PUT /v1/accounts/teams/{entity}/identity-providers', () => {
     })
   })
 
+  it('200 for a list with one twice, as often as it is set', async () => {
+    const { admin, provider } = await newTeam('abe')
+    const data = [provider, provider]
+    const idsNow = async () => {
+      const { control } = server.stores
+      const rows = await control
+        .selectFrom('identity_providers')
+        .select('id')
+        .where('entity', '=', 'abe')
+        .execute()
+      return rows.map(({ id }) => id).sort()
+    }
+    expect(await replyOf(await admin.put(pathOf('abe'), { data }))).toEqual({ data })
+    const ids = await idsNow()
+    expect(await replyOf(await admin.put(pathOf('abe'), { data }))).toEqual({ data })
+    expect(await idsNow()).toEqual(ids)
+  })
+
   it('403 for members who are no admins, and for service accounts that belong to other teams too', async () => {
     const { admin, provider } = await newTeam('bea')
     const other = await accounts.newUser('bob')

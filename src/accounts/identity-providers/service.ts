@@ -45,9 +45,9 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
     const rows = data.map((provider, position) => toRow(entity, provider, position, users[position] ?? ''))
     await control.transaction().execute(async (tx) => {
       for (const provider of data) await checkIsFree(tx, entity, provider)
-      const before = new Map((await listOf(tx, entity)).map((row) => [contentOf(row), row.id]))
-      // One that stays as it was keeps its id, by which the tokens that it gave name it.
-      const kept = rows.map((row) => ({ ...row, id: before.get(contentOf(row)) ?? row.id }))
+      const before = Map.groupBy(await listOf(tx, entity), contentOf)
+      // One that stays as it was keeps its id, by which the tokens that it gave name it; of several alike, each keeps one.
+      const kept = rows.map((row) => ({ ...row, id: before.get(contentOf(row))?.shift()?.id ?? row.id }))
       await replaceAllOf(tx, entity, kept)
       const details = { data: data.map(({ jwks, ...rest }) => ({ ...rest, own_keys: jwks != null })) }
       await audit.record(caller, { action: 'identity_providers.set', entity, subject: entity, details }, tx)

@@ -22,7 +22,7 @@ export interface Teams {
    * account of teams that the caller does not manage
    */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
-  /** @throws 409 for the last admin */
+  /** @throws 404 for an unknown team or user, 409 for the last admin */
   remove(req: wire.MemberPath, context: CallContext): Promise<wire.MemberRemoveRes>
   /** Adds a user for programs, whose keys admins of the team make. @throws 400, 409 */
   addServiceAccount(req: wire.TeamPath & wire.ServiceAccountReq, context: CallContext): Promise<wire.Member>
@@ -73,9 +73,10 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     if (role !== 'admin') checkIsNoOwner(entity, row)
     await control.transaction().execute(async (tx) => {
       if (row.kind === 'service') await checkMayShare(tx, caller, row, entity)
+      const before = await membersOf(tx, entity)
       await identity.ensureTeam(tx, entity)
       await identity.setRole(tx, entity, row, role, caller.rights.isOperator ? 'operator' : 'admin')
-      await checkHasAdmin(tx, entity)
+      await checkKeepsAdmin(tx, entity, before)
       await audit.record(caller, { action: 'member.set', entity, subject: user, details: { role } }, tx)
     })
     keys.forget()
@@ -100,20 +101,16 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
       throw notAllowed(`${account.name} belongs to teams that this key does not manage`)
   }
 
-  async function checkHasAdmin(tx: ControlDb, entity: string): Promise<void> {
-    const rows = await membersOf(tx, entity)
-    if (!rows.some(({ role, disabled_at }) => role === 'admin' && disabled_at === null))
-      throw conflict(`${entity} needs an admin: make another member one first`)
-  }
-
   async function remove({ entity, user }: wire.MemberPath, { caller }: CallContext) {
+    await identity.checkEntity(entity)
     const row = await identity.userNamed(user)
     checkIsNoOwner(entity, row)
     const removed = await control.transaction().execute(async (tx) => {
-      const gone = await identity.removeRole(tx, entity, row)
-      await checkHasAdmin(tx, entity)
+      const before = await membersOf(tx, entity)
+      if (!(await identity.removeRole(tx, entity, row))) return false
+      await checkKeepsAdmin(tx, entity, before)
       await audit.record(caller, { action: 'member.remove', entity, subject: user }, tx)
-      return gone
+      return true
     })
     keys.forget()
     return { removed }
@@ -138,6 +135,23 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
   }
 
   return { create, list, members, setRole, remove, addServiceAccount }
+}
+
+/**
+ * A team that groups have left without an admin may stay so.
+ * @throws 409 where a change took the last admin, or made a team without one
+ */
+async function checkKeepsAdmin(tx: ControlDb, entity: string, before: readonly Standing[]): Promise<void> {
+  const hadNone = before.length > 0 && !before.some(isAdmin)
+  if (!hadNone && !(await membersOf(tx, entity)).some(isAdmin))
+    throw conflict(`${entity} needs an admin: make another member one first`)
+}
+
+/** What makes a member an admin. */
+type Standing = Pick<UserRow, 'disabled_at'> & { role: wire.Member['role'] }
+
+function isAdmin({ role, disabled_at }: Standing): boolean {
+  return role === 'admin' && disabled_at === null
 }
 
 /** A member as a caller may see it: an admin, who may add anyone, must not learn anyone's mail address by that. */

@@ -54,6 +54,38 @@ describe('PUT /v1/accounts/teams/{entity}/members/{user}', () => {
   })
 })
 
+describe('DELETE /v1/accounts/teams/{entity}/members/{user}', () => {
+  it('200 and one record of a removal that is repeated, 409 for the last admin, 404 for an unknown team', async () => {
+    const ned = await newUser('ned')
+    await newUser('nia')
+    const { delete: remove } = await operator()
+    await replyOf(await ned.put(membersPath('ned', 'nia'), { role: 'admin' }))
+    await newTeam('bobbins', 'nia')
+    for (const removed of [true, false])
+      expect(await replyOf(await ned.delete(membersPath('ned', 'nia')))).toEqual({ removed })
+    const events = await ned.get('/v1/accounts/audit?entity=ned&action=member.remove')
+    expect((await replyOf<{ data: Fields[] }>(events)).data).toHaveLength(1)
+    expect((await remove(membersPath('bobbins', 'nia'))).status).toBe(409)
+    expect((await remove(membersPath('nosuch', 'nia'))).status).toBe(404)
+  })
+
+  it('200 for members of a team that has no admin any more, whose roles change too', async () => {
+    for (const name of ['oda', 'olo', 'ole']) await newUser(name)
+    await newTeam('treadles', 'oda')
+    const { put, delete: remove } = await operator()
+    for (const name of ['olo', 'ole'])
+      await replyOf(await put(membersPath('treadles', name), { role: 'member' }))
+    const { control } = server.stores
+    await control
+      .deleteFrom('memberships')
+      .where('entity', '=', 'treadles')
+      .where('role', '=', 'admin')
+      .execute()
+    expect(await replyOf(await remove(membersPath('treadles', 'olo')))).toEqual({ removed: true })
+    expect((await put(membersPath('treadles', 'ole'), { role: 'viewer' })).status).toBe(200)
+  })
+})
+
 describe('a service account of two teams', () => {
   const put = (client: KeyClient, team: string, account: string) =>
     client.put(membersPath(team, account), { role: 'admin' })
