@@ -106,8 +106,8 @@ export function createCollections({ control, contents, isWatched }: CollectionsD
       const row = await queries.findCollection(tx, name)
       if (row === undefined) throw notFound('artifact collection', name.name)
       const added = (change.add ?? []).map((tag) => checkName('tag', tag))
-      const all = [...new Set([...tagsOf(row), ...added])]
-      const tags = all.filter((tag) => !change.remove?.includes(tag))
+      const all = new Set([...tagsOf(row), ...added])
+      const tags = [...all.difference(new Set(change.remove))]
       if (tags.length > TAGS_MAX) throw invalidRequest(`A collection has ${TAGS_MAX} tags at most`)
       await queries.updateCollection(tx, row.id, { tags: JSON.stringify(tags), updated_at: nowIso() })
       return tags

@@ -12,8 +12,8 @@ const STEPS_MAX = 100_000
 /** Characters of the lines of one answer: a step may hold any number of keys, and values of any length. */
 export const LINES_CHARS_MAX = 32 * 1024 * 1024
 
-/** Keys that one answer names at most; a run with more uses names as data. */
-const KEYS_MAX = 10_000
+/** Keys that one answer or request names at most; a run with more uses names as data. */
+export const KEYS_MAX = 10_000
 
 /** Lines of a log that one answer holds at most. */
 const LOG_LINES_MAX = 10_000

@@ -58,8 +58,7 @@ export function runFields(runs: Runs): Record<string, Resolver> {
       const size = { first: args.last ?? args.first ?? null }
       const limit = limitOf(size)
       // A page has one line less than are asked for, of the last lines the newest.
-      const from = args.last == null ? Number(args.after ?? -1) + 1 : Math.max(0, row.log_lines - limit + 1)
-      if (!Number.isSafeInteger(from)) throw invalidRequest('The cursor of a log is the number of a line')
+      const from = args.last == null ? lineAfter(args.after) : Math.max(0, row.log_lines - limit + 1)
       const range = { lineFrom: from, lineBefore: row.log_lines, limit }
       const lines = await metrics.logLines(metricsKeyOf(row), range)
       return connectionOf(lines.map(logLine), size, (node) => String(node.number))
@@ -117,6 +116,14 @@ function stepOf(value: unknown, otherwise: number): number {
   const step = value == null ? otherwise : Number(value)
   if (!Number.isSafeInteger(step)) throw invalidRequest('A step is a whole number')
   return step
+}
+
+/** The line after that of a cursor; the first where there is none. */
+function lineAfter(cursor: string | null | undefined): number {
+  if (cursor == null || cursor === '') return 0
+  // Of as many digits as a number holds exactly.
+  if (!/^\d{1,15}$/.test(cursor)) throw invalidRequest('The cursor of a log is the number of a line', 'after')
+  return Number(cursor) + 1
 }
 
 /** Wire: a line begins with its level and its time. */

@@ -54,5 +54,6 @@ export function writtenNode({ row, inserted }: { row: RunRow; inserted: boolean 
 
 function wandbConfigOf(row: RunRow, keys: readonly string[]): string {
   const known = Object.entries(clientRecordOf(row.config))
-  return JSON.stringify(Object.fromEntries(known.filter(([key]) => keys.includes(key))))
+  const wanted = new Set(keys)
+  return JSON.stringify(Object.fromEntries(known.filter(([key]) => wanted.has(key))))
 }

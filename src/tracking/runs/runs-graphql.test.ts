@@ -237,6 +237,12 @@ describe('POST /graphql, runs', () => {
     expect([last.length, last[0], last.at(-1)]).toEqual([5_000, 7_000, 11_999])
     expect(await numbers('last: 2')).toEqual([11_998, 11_999])
     expect(await numbers('first: 2, after: "7"')).toEqual([8, 9])
+    for (const none of ['', ', after: null', ', after: ""'])
+      expect(await numbers(`first: 2${none}`)).toEqual([0, 1])
+    for (const cursor of ['-5', 'abc', '1.5', '9'.repeat(20)])
+      await expect(numbers(`after: "${cursor}"`)).rejects.toThrow(
+        'The cursor of a log is the number of a line',
+      )
   })
 
   it('200 with an error for more names than a statement takes', async () => {
@@ -284,6 +290,10 @@ describe('POST /graphql, runs', () => {
     await expect(sample('{"samples":100001}')).rejects.toThrow('Ask for 1 to 100000 steps')
     const specs = JSON.stringify(Array(21).fill('{"keys":["a"],"samples":1}'))
     await expect(runOf(project, 'r', `sampledHistory(specs: ${specs})`)).rejects.toThrow('At most 20 samples')
+    const keys = (count: number) =>
+      JSON.stringify({ keys: Array.from({ length: count }, (_, key) => `k${key}`) })
+    expect((await sample(keys(10_000))).sampledHistory).toEqual([[]])
+    await expect(sample(keys(10_001))).rejects.toThrow('A sample has 10000 keys at most, not 10001')
     for (const bad of ['{"keys":1}', 'x', '{"samples":0}'])
       await expect(sample(bad)).rejects.toThrow('sample')
   })

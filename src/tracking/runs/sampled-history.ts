@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import { inTurns } from '../../in-turns.ts'
 import { parseLine } from '../metrics/json-lines.ts'
-import { LINES_CHARS_MAX, type Metrics, type RunKey, STEP_END } from '../metrics/service.ts'
+import { KEYS_MAX, LINES_CHARS_MAX, type Metrics, type RunKey, STEP_END } from '../metrics/service.ts'
 
 /** Wire: clients that do not say how many lines they want get 500. */
 export const SAMPLES_DEFAULT = 500
@@ -29,11 +29,12 @@ export async function sampledHistory(
   const samples: object[][] = []
   let chars = 0
   for (const one of specs.map(parseSpec)) {
+    const keys = new Set(one.keys)
     const lines = await metrics.sample(run, { stream: 'history', ...one, ...rangeOf(one) })
     const rows: object[] = []
     await inTurns(lines, (line) => {
       chars += line.length
-      rows.push(chosen(parseLine(line) ?? {}, one.keys))
+      rows.push(chosen(parseLine(line) ?? {}, keys))
     })
     if (chars > LINES_CHARS_MAX) throw tooLarge('These samples have too many characters: ask for fewer')
     samples.push(rows)
@@ -43,7 +44,11 @@ export async function sampledHistory(
 
 function parseSpec(text: string): Sample {
   const { data, error } = Sample.safeParse(parseLine(text))
-  if (data !== undefined) return data
+  if (data !== undefined) {
+    const count = data.keys.length
+    if (count > KEYS_MAX) throw invalidRequest(`A sample has ${KEYS_MAX} keys at most, not ${count}`)
+    return data
+  }
   const unknown = error.issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))
   const which = unknown.length === 0 ? '' : `, not ${unknown.join(', ')}`
   throw invalidRequest(`A sample of a history has keys, samples, minStep and maxStep${which}`)
@@ -58,8 +63,8 @@ function rangeOf({ minStep = 0, maxStep = STEP_END - 1, samples }: Sample) {
 }
 
 /** Wire: JSON has no NaN, so the client reads it as text. */
-function chosen(line: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  const wanted = Object.entries(line).filter(([key]) => keys.includes(key))
+function chosen(line: Record<string, unknown>, keys: ReadonlySet<string>): Record<string, unknown> {
+  const wanted = Object.entries(line).filter(([key]) => keys.has(key))
   return Object.fromEntries(
     wanted.map(([key, value]) => [
       key,
