@@ -51,10 +51,13 @@ function columnsOf(value: unknown): Pick<MetricRow, 'value' | 'json'> {
   return { value: typeof value === 'boolean' ? Number(value) : null, json: textOf(value) }
 }
 
+/** Beyond every step, so that the end of each range of steps is an exact number. */
+export const STEP_END = Number.MAX_SAFE_INTEGER
+
 /** The step of a history line; a line of another kind counts from the first. */
 export function stepOf(line: Line, index: number): number {
   const step = line['_step']
-  return typeof step === 'number' && Number.isSafeInteger(step) ? step : index
+  return typeof step === 'number' && Number.isSafeInteger(step) && step < STEP_END ? step : index
 }
 
 /** When a line was logged; undefined when it does not say. Wire: `_timestamp` is in seconds since 1970. */

@@ -4,7 +4,7 @@ import { withTurns } from '../../in-turns.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
-import { FROM_COLUMNS, type MetricRow, rowsOfLine, type Stream, stepOf, timeOf } from './rows.ts'
+import { FROM_COLUMNS, type MetricRow, rowsOfLine, STEP_END, type Stream, stepOf, timeOf } from './rows.ts'
 
 /** Steps that one answer holds at most: clients page by a thousand, and users ask for all of a run with a large number. */
 const STEPS_MAX = 100_000
@@ -26,9 +26,6 @@ export const ROWS_PER_INSERT = 5_000
 
 /** Characters of keys and values inserted at once: nested values repeat the names around them in each key. */
 const CHARS_PER_INSERT = 8 * 1024 * 1024
-
-/** Beyond every step. */
-export const STEP_END = Number.MAX_SAFE_INTEGER
 
 const ALL_STEPS = { stepFrom: 0, stepBefore: STEP_END }
 

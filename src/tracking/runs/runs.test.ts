@@ -133,6 +133,21 @@ describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
     expect(await json(list)).toMatchObject({ data: [{ run: 'r' }] })
   })
 
+  it('200 for a step beyond which none can be, which is read as the number of its line', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const lines = [Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER].map((_step) => ({ _step, a: 1 }))
+    expect((await stream(project, 'r', history(0, lines))).status).toBe(200)
+    const { sampledHistory, history: all } = await runOf(
+      project,
+      'r',
+      'history(minStep: 0) sampledHistory(specs: ["{\\"keys\\":[\\"_step\\",\\"a\\"]}"])',
+    )
+    const steps = [1, Number.MAX_SAFE_INTEGER - 1]
+    expect(sampledHistory).toEqual([steps.map((_step) => ({ _step, a: 1 }))])
+    expect(all.map((line: string) => JSON.parse(line)._step)).toEqual(steps)
+  })
+
   it('404 for an unknown run, 422 for another shape, 401 without a key', async () => {
     const project = server.newProject()
     expect((await stream(project, 'nobody', { files: {} })).status).toBe(404)

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import { inTurns } from '../../in-turns.ts'
 import { parseLine } from '../metrics/json-lines.ts'
-import { KEYS_MAX, LINES_CHARS_MAX, type Metrics, type RunKey, STEP_END } from '../metrics/service.ts'
+import { STEP_END } from '../metrics/rows.ts'
+import { KEYS_MAX, LINES_CHARS_MAX, type Metrics, type RunKey } from '../metrics/service.ts'
 
 /** Wire: clients that do not say how many lines they want get 500. */
 export const SAMPLES_DEFAULT = 500
