@@ -20,12 +20,22 @@ export interface RequestLimits {
   forEntity(entity: string, bytes?: number): void
   /** Counts bytes that an entity is about to store. @throws 402 where it has no room */
   stores(entity: string, bytes: number): void
+  /** The same for bytes of which nobody knows yet how many there are. */
+  uploads(entity: string): CountedBytes
   /** Of its queries, as far as the entities that it is about are known. */
   queries(): QueryLimits | undefined
   /** Adds a header to the reply, also where that is a refusal. Its value is ASCII: headerText of src/header-text.ts. */
   setHeader(name: string, value: string): void
   /** What the reply says about the limits. */
   headers(): Record<string, string>
+}
+
+/** Bytes of one upload, counted for the storage of an entity. */
+export interface CountedBytes {
+  /** @throws 402 where the entity has no room for them */
+  add(bytes: number): void
+  /** Takes back what was counted, of an upload that failed. */
+  takeBack(): void
 }
 
 /** Of a server whose callers have no limits. */
@@ -37,6 +47,7 @@ export const NO_CALLER_LIMITS: CallerLimits = {
       bodyBytesMax: Number.POSITIVE_INFINITY,
       forEntity: () => {},
       stores: () => {},
+      uploads: () => ({ add: () => {}, takeBack: () => {} }),
       queries: () => undefined,
       setHeader(name, value) {
         headers[name] = value

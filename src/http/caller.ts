@@ -28,12 +28,12 @@ export interface CallContext {
   /** Bytes of the body, decompressed; absent where none was read before the handler, and for work without a request. */
   bodyBytes?: number
   /** Limits that depend on what only its handler finds out; absent for work without a request. */
-  limits?: Pick<RequestLimits, 'forEntity' | 'stores' | 'setHeader'>
+  limits?: Pick<RequestLimits, 'forEntity' | 'stores' | 'uploads' | 'setHeader'>
 }
 
 /**
  * The bytes of an upload, counted as what an entity stores: as many as the client announced before any is read, and all others
- * as they arrive.
+ * as they arrive. Those of an upload that fails on the way are not counted.
  * @throws 402 where they do not fit, at once or while they are read
  */
 export function countedUpload(
@@ -42,14 +42,21 @@ export function countedUpload(
   { header, limits }: Pick<CallContext, 'header' | 'limits'>,
 ): AsyncIterable<Uint8Array> {
   const announced = lengthOf(header('content-length'))
-  limits?.stores(entity, announced)
+  const storage = limits?.uploads(entity)
+  storage?.add(announced)
   async function* counted(): AsyncGenerator<Uint8Array> {
     let left = announced
-    for await (const chunk of stream) {
-      const beyond = Math.max(0, chunk.byteLength - left)
-      left -= chunk.byteLength - beyond
-      if (beyond > 0) limits?.stores(entity, beyond)
-      yield chunk
+    let isWhole = false
+    try {
+      for await (const chunk of stream) {
+        const beyond = Math.max(0, chunk.byteLength - left)
+        left -= chunk.byteLength - beyond
+        if (beyond > 0) storage?.add(beyond)
+        yield chunk
+      }
+      isWhole = true
+    } finally {
+      if (!isWhole) storage?.takeBack()
     }
   }
   return counted()

@@ -88,6 +88,7 @@ export function createCallerLimits({
       },
 
       stores: storage.add,
+      uploads: storage.upload,
       queries: () => queryLimitsOf(subjects.map((subject) => ({ ...subject, ...limitsOf(subject) }))),
 
       setHeader(name, value) {

@@ -132,11 +132,14 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
       const limits = await replyOf(await (await operator()).get(`/v1/accounts/teams/${team}/limits`))
       return Number(limits['storage_bytes_used'])
     }
-    const upload = async (name: string, size: number, headers: Record<string, string> = {}) => {
+    const upload = async (name: string, size: number | string[], headers: Record<string, string> = {}) => {
       const fields = { ...of, runName: 'r', files: [name] }
       const { files } = await mutate('createRunFiles', 'files { uploadUrl }', fields)
-      const body = 'x'.repeat(size)
-      return (await follow(files[0].uploadUrl, { method: 'PUT', body, headers })).status
+      const body =
+        typeof size === 'number'
+          ? 'x'.repeat(size)
+          : ReadableStream.from(size.map((text) => Buffer.from(text)))
+      return (await follow(files[0].uploadUrl, { method: 'PUT', body, headers, duplex: 'half' })).status
     }
     const before = await use()
     expect(await upload('a', 3000)).toBe(200)
@@ -145,6 +148,7 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
     expect([await upload('c', 5000), await upload('d', 5000, { 'content-length': '5000' })]).toEqual([
       402, 402,
     ])
+    expect(await upload('e', ['x'.repeat(2000), 'x'.repeat(3000)])).toBe(402)
     expect((await use()) - before).toBe(6000)
 
     const artifact = { entity: team, project: 'project', name: 'art', files: { f: 'x'.repeat(5000) } }

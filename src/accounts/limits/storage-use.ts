@@ -1,4 +1,5 @@
 import { spent } from '../../errors.ts'
+import type { CountedBytes } from '../../http/caller-limits.ts'
 import type { Log } from '../../log.ts'
 import { repeatedFromNow } from '../../repeated.ts'
 import type { LimitBook } from './limit-book.ts'
@@ -18,6 +19,8 @@ export interface StorageUse {
   usedBy(entity: string): number | undefined
   /** Counts bytes that are about to be stored. @throws 402 where they do not fit */
   add(entity: string, bytes: number): void
+  /** Counts those of one upload. */
+  upload(entity: string): CountedBytes
   /** Measures an entity that has got a limit, and forgets one that has none any more. */
   limitsChanged(entity: string): Promise<void>
   start(): AsyncDisposable
@@ -31,6 +34,8 @@ export function createStorageUse(deps: {
 }): StorageUse {
   const { book, log, measures } = deps
   const used = new Map<string, number>()
+  /** How often each was measured. */
+  const rounds = new Map<string, number>()
 
   const limitOf = (entity: string): number | undefined => book.of('entity', entity).storage_bytes
 
@@ -39,9 +44,40 @@ export function createStorageUse(deps: {
     const parts = await Promise.all(measures().map((part) => part(entity)))
     // The limit was removed meanwhile.
     if (limitOf(entity) === undefined) return
-    const arrived = (used.get(entity) ?? 0) - before
+    const arrived = Math.max(0, (used.get(entity) ?? 0) - before)
     // What arrived meanwhile may have been measured too; it is counted twice rather than not at all.
     used.set(entity, parts.reduce((sum, bytes) => sum + bytes, 0) + arrived)
+    rounds.set(entity, (rounds.get(entity) ?? 0) + 1)
+  }
+
+  function add(entity: string, bytes: number): void {
+    const limit = limitOf(entity)
+    if (limit === undefined) return
+    const before = used.get(entity) ?? 0
+    if (before + bytes > limit)
+      throw spent(
+        `${entity} stores ${before} bytes, and its limit of storage_bytes is ${limit}: delete data, or ask an operator for more`,
+        MEASURE_MS / 1000,
+      )
+    used.set(entity, before + bytes)
+  }
+
+  function upload(entity: string): CountedBytes {
+    const counted = { bytes: 0, round: rounds.get(entity) }
+    return {
+      add(bytes) {
+        add(entity, bytes)
+        const round = rounds.get(entity)
+        // A measurement has left out what was counted before it.
+        if (round !== counted.round) Object.assign(counted, { bytes: 0, round })
+        counted.bytes += bytes
+      },
+      takeBack() {
+        const now = used.get(entity)
+        if (now !== undefined && counted.round === rounds.get(entity))
+          used.set(entity, Math.max(0, now - counted.bytes))
+      },
+    }
   }
 
   async function limitsChanged(entity: string): Promise<void> {
@@ -59,18 +95,8 @@ export function createStorageUse(deps: {
   return {
     usedBy: (entity) => used.get(entity),
 
-    add(entity, bytes) {
-      const limit = limitOf(entity)
-      if (limit === undefined) return
-      const before = used.get(entity) ?? 0
-      if (before + bytes > limit)
-        throw spent(
-          `${entity} stores ${before} bytes, and its limit of storage_bytes is ${limit}: delete data, or ask an operator for more`,
-          MEASURE_MS / 1000,
-        )
-      used.set(entity, before + bytes)
-    },
-
+    add,
+    upload,
     limitsChanged,
 
     start: () => repeatedFromNow(MEASURE_MS, measureAll),
