@@ -46,8 +46,9 @@ def worker() -> Generator[Worker]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Generator[None]:
-    with serving.vllm(serving.PORT, end="SIGKILL of all but the core"):
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    model = serving.with_token_beyond(tmp_path_factory.mktemp("model") / "loom-tiny")
+    with serving.vllm(serving.PORT, "--model", str(model), end="SIGKILL of all but the core"):
         yield
 
 

@@ -3,20 +3,25 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import torch
 from examples import LOOM_TINY, Json
 from torch import Tensor
+from transformers import AutoTokenizer
 from worker import engine_environment
 
 MODEL = "heddle/loom-tiny"
+# Of the tokenizer of `with_token_beyond`.
+TOKEN_BEYOND = "<|beyond|>"
 PORT, OTHER_PORT = 18_473, 18_474
 # On a machine that is busy with other tests.
 START_S = 600
@@ -54,6 +59,15 @@ def logprobs_of_prompt(model: str, ids: list[int], port: int, key: str = "") -> 
     assert status == 200, reply
     found: list[dict[str, Any]] = json.loads(reply)["choices"][0]["prompt_logprobs"][1:]
     return torch.tensor([at[str(token)]["logprob"] for at, token in zip(found, ids[1:], strict=True)])
+
+
+def with_token_beyond(directory: Path) -> Path:
+    """The committed model with one more token, of which it has no embedding."""
+    shutil.copytree(LOOM_TINY, directory)
+    tokenizer = cast(Any, AutoTokenizer.from_pretrained(directory))
+    tokenizer.add_tokens([TOKEN_BEYOND])
+    tokenizer.save_pretrained(directory)
+    return directory
 
 
 @contextmanager
