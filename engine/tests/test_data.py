@@ -127,7 +127,8 @@ def test_a_long_group_is_not_silent(tokenizer: Any) -> None:
     line = json.dumps(group([trajectory(turns, reward) for reward in (0.0, 1.0)])).encode()
     sizes: Json = {"num_positions": 2048, "num_embeddings": NUM_EMBEDDINGS}
     data.add_group(data.Dataset(), line, tokenizer, rl_config(), **sizes, beat=lambda: beats.append(None))
-    assert len(beats) == 4
+    # Four turns are tokenised, and then joined to sequences.
+    assert len(beats) == 8
 
 
 def test_turns_know_their_step(tokenizer: Any) -> None:

@@ -273,6 +273,19 @@ def test_no_row_is_left_with_a_few_tokens() -> None:
     assert [sum(map(len, row)) for row in rows] == [700, 700, 680]
 
 
+def test_many_sequences_are_packed_without_measuring_rows_anew() -> None:
+    asked: list[int] = []
+
+    class Measured(Sequence):
+        def __len__(self) -> int:
+            asked.append(1)
+            return super().__len__()
+
+    short: list[Sequence] = [Measured([1, 2], [False, True], [math.nan, -1.0]) for _ in range(500)]
+    assert len(pack([short], None, None, Random(0))) == 1
+    assert len(asked) < 10 * len(short)
+
+
 def test_a_row_lists_its_sampled_tokens_in_the_order_of_its_batches() -> None:
     sequences = [plain(length) for length in (5, 90, 3, 4)]
     for index, sequence in enumerate(sequences):

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from examples import Json, choice, rl_config, user
 
-from engine.trainer.chat import Sequence
+from engine.trainer.chat import Sequence, Turn
 from engine.trainer.data import tokenize_trajectory
 from engine.trainer.errors import InputProblem
+from engine.trainer.sampled import add_turn
+from engine.trainer.turns import SampledTurn
 
 
 def sampled(prompt: list[int], ids: list[int], **more: Any) -> Json:
@@ -144,6 +146,24 @@ def test_recorded_answers_of_other_models_are_context_alone(tokenizer: Any) -> N
     only = "team/p/agent"
     taught = sequences(tokenizer, [user("a"), *own], others, model=only, allow_training_without_logprobs=True)
     assert len(taught) == 6
+
+
+def test_long_prompts_are_copied_for_what_they_may_continue_alone() -> None:
+    """Or a chat of 2,000 turns under a template that strips reasoning takes a minute."""
+    copied: list[int] = []
+
+    class Prompt(list[int]):
+        def __getitem__(self, key: Any) -> Any:
+            copied.append(len(range(*key.indices(len(self)))) if isinstance(key, slice) else 1)
+            return super().__getitem__(key)
+
+    found: list[Sequence] = []
+    for number in range(100):
+        add_turn(found, SampledTurn(Prompt([7] * (10 * number) + [number]), [1000 + number], [-1.0], Turn(1), 0))
+    assert len(found) == 100
+    assert max(copied) == 1
+    add_turn(found, SampledTurn(Prompt([*found[-1].tokens, 5]), [6], [-1.0], Turn(1), 0))
+    assert shown(found[-1])[1] == [1099, 6]
 
 
 def test_a_rollout_that_asked_other_models_alone_is_refused(tokenizer: Any) -> None:

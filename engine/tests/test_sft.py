@@ -1,18 +1,22 @@
 """SFT jobs over the worker's pipes."""
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 import torch
-from examples import LOOM_TINY, Json, choice, sums, trajectory, user, write_lines
+from examples import LOOM_TINY, Json, choice, lora, sums, trajectory, user, write_lines
 from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType]
 from templates import text_of, with_template
 from transformers import AutoModelForCausalLM
 from worker import Worker, files, steps
 
+from engine.beat import no_beat
 from engine.trainer import sft
+from engine.trainer.model import BaseModel, adapter, create_adapter
 
 
 def lesson(question: str, answer: str) -> Json:
@@ -93,6 +97,27 @@ def test_lines_that_cannot_be_taught_are_dropped_and_counted(worker: Worker, ste
     assert saved["loss"] == pytest.approx((steps(messages)[0]["loss"] + steps(messages)[2]["loss"]) / 2)
 
 
+def test_a_token_without_an_embedding_leaves_out_its_conversation_alone(
+    base: BaseModel, tokenizer: Any, tmp_path: Path
+) -> None:
+    """As in RL. On a GPU it would end the trainer."""
+
+    def no_update(*_: object) -> float:
+        return 0.0
+
+    more = copy.deepcopy(tokenizer)
+    more.add_tokens(["<|beyond|>"])
+    beyond, known = ({**lesson("a", answer), "tools": None} for answer in ("b <|beyond|>", "b"))
+    lines: list[tuple[str, list[Json]]] = [("line 1", [known, beyond]), ("line 2", [beyond])]
+    create_adapter(base, lora(), tmp_path / "zero")
+    with adapter(base, tmp_path / "zero") as model:
+        run = SimpleNamespace(model=model, optimizer=torch.optim.SGD([torch.zeros(1)]), update=no_update)
+        found = sft.gradient_step(cast(Any, run), replace(base, tokenizer=more), lines, 0.0, "all", no_beat)
+    assert found["num_sequences_with_unknown_tokens"] == 2
+    assert (found["num_trajectories"], found["num_dropped_trajectories"]) == (1, 1)
+    assert found["loss"] > 0
+
+
 @pytest.mark.parametrize(("turns", "rendered"), [("all", 3), ("last", 1)])
 def test_a_long_chat_is_not_silent(tokenizer: Any, tmp_path: Path, turns: Any, rendered: int) -> None:
     """A worker counts as hanging when it says nothing for long, and a cancel takes effect when it does."""
@@ -105,7 +130,8 @@ def test_a_long_chat_is_not_silent(tokenizer: Any, tmp_path: Path, turns: Any, r
     talk: Json = {"messages": [*lesson("a", "b")["messages"]] * 3}
     data, report = write_lines(tmp_path / "data", [talk]), SimpleNamespace(progress=progress)
     assert sft.check_lines(cast(Any, base), data, turns, cast(Any, report)) == 1
-    assert told == [("tokenizing", 1, 1)] * (rendered + 1)
+    # Each turn is rendered, and compared with the sequences before it.
+    assert told == [("tokenizing", 1, 1)] * (2 * rendered + 1)
 
 
 def test_lines_that_are_taught_without_their_reasoning_are_counted(

@@ -47,6 +47,10 @@ class Sequence:
     def num_sampled(self) -> int:
         return sum(self.sampled)
 
+    def has_embeddings(self, num_embeddings: int) -> bool:
+        """Whether a model of so many embeddings has one for each token."""
+        return min(self.tokens) >= 0 and max(self.tokens) < num_embeddings
+
 
 def num_without_reasoning(sequences: Iterable[Sequence]) -> int:
     """Trajectories that are trained on without the reasoning of some of their turns."""

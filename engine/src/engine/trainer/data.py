@@ -110,7 +110,7 @@ def add_group(
                 sequence.trajectory = (number, index)
                 sequence.advantage = advantage
                 sequence.weight = 1 / (num_sampled + 1e-6)
-            known = [one for one in sequences if min(one.tokens) >= 0 and max(one.tokens) < num_embeddings]
+            known = [sequence for sequence in sequences if sequence.has_embeddings(num_embeddings)]
             kept = [sequence for sequence in known if len(sequence) <= num_positions]
             dataset.num_sequences_with_unknown_tokens += len(sequences) - len(known)
             dataset.num_sequences_too_long += len(known) - len(kept)
@@ -158,7 +158,7 @@ def tokenize_trajectory(
             )
     if model is not None and not any(histories):
         require_own_answers(trajectory, model)
-    return sequences_of(histories)
+    return sequences_of(histories, beat)
 
 
 def require_own_answers(trajectory: Json, model: str) -> None:

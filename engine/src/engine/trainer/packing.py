@@ -99,11 +99,13 @@ def pack(
     num_tokens = sum(map(len, shuffled))
     fair_share = num_tokens / math.ceil(num_tokens / length)
     rows: list[list[Sequence]] = [[]]
+    used = 0
     for sequence in shuffled:
-        used = sum(map(len, rows[-1]))
         if used >= fair_share or (used and used + len(sequence) > length):
             rows.append([])
+            used = 0
         rows[-1].append(sequence)
+        used += len(sequence)
     return rows
 
 

@@ -125,9 +125,12 @@ def gradient_step(
     beat: Beat,
 ) -> Metrics:
     """The loss is the cross entropy of the batch's trained tokens, in nats a token. Lines of which nothing can be
-    trained on, or whose conversations do not fit into the context, are dropped; with none left the weights stay."""
+    trained on, or whose conversations do not fit into the context or have tokens that the model does not know, are
+    dropped; with none left the weights stay."""
     started = time.perf_counter()
-    tokenized = [tokenize_line(base, place, histories, turns, beat) for place, histories in lines]
+    whole = [tokenize_line(base, place, histories, turns, beat) for place, histories in lines]
+    known = [[one for one in line if one.has_embeddings(base.num_embeddings)] for line in whole]
+    tokenized = [[one for one in line if len(one) <= base.num_positions] for line in known]
     sequences = [replace(one, trajectory=(number, 0)) for number, line in enumerate(tokenized) for one in line]
     num_trained = sum(sequence.num_sampled for sequence in sequences)
     num_tokens = sum(map(len, sequences))
@@ -137,6 +140,7 @@ def gradient_step(
         "num_tokens": float(num_tokens),
         "num_trainable_tokens": float(num_trained),
         "num_dropped_trajectories": float(sum(1 for line in tokenized if not line)),
+        "num_sequences_with_unknown_tokens": float(sum(map(len, whole)) - sum(map(len, known))),
         "num_trajectories_without_reasoning": float(num_without_reasoning(sequences)),
     }
     if sequences:
@@ -159,9 +163,9 @@ def gradient_step(
 def tokenize_line(
     base: BaseModel, place: str, histories: list[Json], turns: AssistantTurns, beat: Beat
 ) -> list[Sequence]:
-    """Its conversations that can be trained on. With a beat after each turn: chats may be long."""
+    """Its conversations, of any length. With a beat after each turn: chats may be long."""
     found: list[Sequence] = []
     with at(place):
         for history in histories:
             found += tokenize_taught(history["messages"], history["tools"], base.tokenizer, turns, beat)
-    return [sequence for sequence in found if len(sequence) <= base.num_positions]
+    return found

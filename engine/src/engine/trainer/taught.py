@@ -37,7 +37,8 @@ def tokenize_taught(
         return []
     if not re.search(r"\{%-?\s*generation\b", template_of(tokenizer, tools_as_printed(tools))):
         texts = [as_text(element) for element in elements]
-        return sequences_of([trained_turns(texts, tools, tokenizer, turns=turns, without_logprobs=True, beat=beat)])
+        taught = trained_turns(texts, tools, tokenizer, turns=turns, without_logprobs=True, beat=beat)
+        return sequences_of([taught], beat)
     tokens, flags = with_flags(messages, tools, tokenizer)
     if not any(flags):
         return []
