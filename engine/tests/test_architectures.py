@@ -1,6 +1,7 @@
 """The trainer's log-probabilities are the model's own, whatever the architecture, or it is refused by name."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -8,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 import torch
+import transformers
 from peft import PeftModel
 from safetensors.torch import load_file  # pyright: ignore[reportUnknownVariableType]
 from tiny_models import ARCHITECTURES, SIZES, as_base, tiny_model
-from transformers import PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from engine.contract import LoraSpec
 from engine.trainer import architecture
@@ -145,7 +147,6 @@ def test_sft_runs_what_the_turns_of_a_chat_begin_with_once(tmp_path: Path, monke
     with adapter(base, adapter_of(base, DENSE, tmp_path / "zero")) as model:
         disturbed(model)
         for shares in (True, False):
-            monkeypatch.setattr(BaseModel, "shares_prefixes", shares)
             rows: list[Row] = []
 
             def update(row: Row, *_: object, rows: list[Row] = rows) -> float:
@@ -153,8 +154,9 @@ def test_sft_runs_what_the_turns_of_a_chat_begin_with_once(tmp_path: Path, monke
                 return 0.0
 
             optimizer = torch.optim.SGD(trainable(model).values())
-            run = cast(Any, SimpleNamespace(base=base, optimizer=optimizer, update=update, model=model))
-            loss = gradient_step(run, base, [("line 1", [])] * 2, 0.0, "all", lambda: None)["loss"]
+            sharing = replace(base, shares_prefixes=shares)
+            run = cast(Any, SimpleNamespace(base=sharing, optimizer=optimizer, update=update, model=model))
+            loss = gradient_step(run, sharing, [("line 1", [])] * 2, 0.0, "all", lambda: None)["loss"]
             gradients = {key: cast(torch.Tensor, weight.grad).clone() for key, weight in trainable(model).items()}
             found.append((rows[0], loss, gradients))
     (shared, loss, gradients), (whole, expected_loss, expected) = found
@@ -191,8 +193,8 @@ def test_targets_that_an_architecture_does_not_have(name: str, missing: str, ins
         adapter_of(as_base(model), DENSE, tmp_path / "none")
     assert refused.value.place == "lora.target_modules"
     assert refused.value.text == (
-        f"models of the architecture {type(model).__name__} have no linear layers {missing}: register the model with "
-        f"lora.target_modules of their own, such as {instead}"
+        f"models of the architecture {type(model).__name__} have no linear layers {missing} that take an adapter: "
+        f"register the model with lora.target_modules of their own, such as {instead}"
     )
     assert not (tmp_path / "none").exists()
 
@@ -213,9 +215,16 @@ def test_a_model_that_sees_images_has_its_adapter_in_the_language_model_alone(tm
 
 
 def test_an_adapter_names_its_targets_as_they_were_given(tmp_path: Path) -> None:
-    made = adapter_of(as_base(tiny_model("llama")), ["v_proj", "self_attn.q_proj", "lm_head"], tmp_path / "zero")
+    made = adapter_of(as_base(tiny_model("llama")), ["v_proj", "self_attn.q_proj"], tmp_path / "zero")
     described = json.loads((made / "adapter_config.json").read_text())
-    assert described["target_modules"] == ["lm_head", "self_attn.q_proj", "v_proj"]
+    assert described["target_modules"] == ["self_attn.q_proj", "v_proj"]
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2"])
+def test_the_head_is_no_target(name: str, tmp_path: Path) -> None:
+    """vLLM does not load an adapter that has one for Qwen2's."""
+    with pytest.raises(InputProblem, match=r"no linear layers lm_head that take an adapter: .* such as down_proj"):
+        adapter_of(as_base(tiny_model(name)), ["q_proj", "lm_head"], tmp_path / "none")
 
 
 def test_an_architecture_that_is_not_reproduced_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,17 +239,36 @@ def test_an_architecture_that_is_not_reproduced_is_refused(monkeypatch: pytest.M
         architecture.check(model)
 
 
-def test_a_window_that_is_not_known_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = tiny_model("mistral_window")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_window_that_is_not_known_is_noticed(
+    dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Sequences then run whole, whatever rounding makes of their log-probabilities."""
+    model = tiny_model("mistral_window").to(dtype)  # pyright: ignore[reportArgumentType]
     cast(Any, model.config).sliding_window = 4
     architecture.check(model)
 
-    def shares_prefixes(_: object) -> bool:
+    def remembers(_: object) -> bool:
         return True
 
-    monkeypatch.setattr(architecture, "shares_prefixes", shares_prefixes)
-    with pytest.raises(Problem, match="architecture MistralForCausalLM cannot be trained"):
-        architecture.check(model)
+    monkeypatch.setattr(architecture, "remembers", remembers)
+    assert not architecture.shares_prefixes(model)
+    assert (
+        "MistralForCausalLM: every sequence runs whole, not after a shared prefix: log-prob" in capfd.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3", "qwen3_moe", "gemma", "granite", "cohere", "phi", "olmo2"])
+def test_rounding_does_not_end_the_sharing_of_prefixes(name: str) -> None:
+    assert architecture.shares_prefixes(tiny_model(name).to(torch.bfloat16))  # pyright: ignore[reportArgumentType]
+
+
+def test_a_model_that_does_not_say_how_long_sequences_are_is_refused() -> None:
+    config = transformers.BloomConfig(vocab_size=1536, hidden_size=32, n_layer=2, n_head=4)
+    with pytest.raises(
+        Problem, match=r"BloomForCausalLM cannot be trained: its config.json .* max_position_embeddings"
+    ):
+        architecture.check(cast(Any, AutoModelForCausalLM).from_config(config))
 
 
 def test_an_architecture_without_a_body_is_refused() -> None:

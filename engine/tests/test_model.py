@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import pytest
 import torch
-from examples import LOOM_TINY, lora
+from examples import LOOM_TINY, disturb, lora
 from peft.tuners.lora import LoraLayer
+from safetensors.torch import load_file, save_file  # pyright: ignore[reportUnknownVariableType]
 from tiny_models import tiny_model
 from transformers import AutoModelForCausalLM
 
@@ -17,7 +18,7 @@ import make
 import skills
 from engine.trainer.chat import Sequence
 from engine.trainer.errors import Problem
-from engine.trainer.model import BaseModel, adapter, create_adapter, load_base
+from engine.trainer.model import BaseModel, adapter, create_adapter, lent_weights, load_base, state_of
 from engine.trainer.packing import to_row
 from engine.trainer.policy import predict
 
@@ -183,6 +184,36 @@ def test_an_error_in_the_middle_of_an_injection_leaves_the_bare_model(
 def entered(base: BaseModel, directory: Path) -> None:
     with adapter(base, directory):
         pass
+
+
+def test_a_reference_may_be_described_otherwise(base: BaseModel, tmp_path: Path) -> None:
+    """As PEFT describes an adapter that a client saved. What changes its numbers is refused."""
+    own, lent = tmp_path / "own", tmp_path / "lent"
+    for folder in (own, lent):
+        create_adapter(base, lora(), folder)
+    disturb(lent, 1, 0.05)
+    described = json.loads((lent / "adapter_config.json").read_text())
+    by_peft = {
+        **described,
+        "peft_version": "0.1",
+        "inference_mode": True,
+        "base_model_name_or_path": "elsewhere",
+        "target_modules": described["target_modules"][::-1],
+    }
+    (lent / "adapter_config.json").write_text(json.dumps(by_peft))
+    weights = load_file(lent / "adapter_model.safetensors")
+    with adapter(base, own) as model:
+        with lent_weights(model, own, lent):
+            assert all(tensor.equal(weights[name]) for name, tensor in state_of(model).items())
+        for change in ({"lora_alpha": 99}, {"use_rslora": True}, {"rank_pattern": {"q_proj": 4}}):
+            (lent / "adapter_config.json").write_text(json.dumps(by_peft | change))
+            with pytest.raises(Problem, match="reference checkpoint lent has other layers, ranks or alphas"):
+                lent_weights(model, own, lent).__enter__()
+        (lent / "adapter_config.json").write_text(json.dumps(by_peft))
+        of_some = {name: weight for name, weight in weights.items() if "q_proj" in name}
+        save_file(of_some, lent / "adapter_model.safetensors")
+        with pytest.raises(Problem, match="has other layers"):
+            lent_weights(model, own, lent).__enter__()
 
 
 def test_the_tokenizer_of_a_mistral_model_has_its_chat_template(tmp_path: Path) -> None:

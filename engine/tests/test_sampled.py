@@ -1,7 +1,7 @@
 """Sequences of exactly the ids that were sampled, each in the context of its own prompt."""
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from examples import Json, choice, rl_config, user
@@ -155,7 +155,7 @@ def test_long_prompts_are_copied_for_what_they_may_continue_alone() -> None:
     class Prompt(list[int]):
         def __getitem__(self, key: Any) -> Any:
             copied.append(len(range(*key.indices(len(self)))) if isinstance(key, slice) else 1)
-            return super().__getitem__(key)
+            return cast(Any, super()).__getitem__(key)
 
     found: list[Sequence] = []
     for number in range(100):

@@ -61,6 +61,7 @@ def work(arguments: argparse.Namespace, inbox: Inbox, outbox: Outbox) -> NoRetur
                 arguments.metric_passes,
                 ranks,
                 arguments.base_quantization,
+                arguments.max_model_len,
             )
         except Problem as error:
             if not may_pass(error):
@@ -115,6 +116,9 @@ def parse_arguments() -> argparse.Namespace:
         choices=("all", "sampled", "none"),
         default="all",
         help="rows that policies other than the trained one are asked about for metrics alone; sampled: the last",
+    )
+    parser.add_argument(
+        "--max-model-len", type=int, help="that of vLLM, by which it chooses the positions of models with LongRoPE"
     )
     add_workspace_arguments(parser)
     parser.add_argument(

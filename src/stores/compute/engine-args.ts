@@ -43,6 +43,7 @@ export function trainerArgs(engine: ProgramSettings, place: TrainerPlace): strin
     `--metric-passes=${engine.metricPasses}`,
     `--gradient-checkpointing=${engine.gradientCheckpointing}`,
     `--processes=${Math.max(1, place.processes)}`,
+    ...(engine.maxModelLen === undefined ? [] : [`--max-model-len=${engine.maxModelLen}`]),
     ...workspaceArgs(place),
   ]
 }

@@ -26,19 +26,23 @@ def lora_config(model: nn.Module, described: Any, weights: Iterable[str]) -> Lor
     """:param described: what the adapter's `adapter_config.json` has
     :param weights: the names of its tensors
     """
+    return LoraConfig(
+        **scales(described), target_modules=targets(model, weights), task_type="CAUSAL_LM", lora_dropout=0.0
+    )
+
+
+def scales(described: Any) -> dict[str, Any]:
+    """The options that change what an adapter's weights mean."""
     if not isinstance(described, dict):
         raise unusable("it is no object")
     options = cast(dict[str, Any], described)
-    return LoraConfig(
-        r=rank_of(options.get("r")),
-        lora_alpha=cast(int, number_of(options.get("lora_alpha"))),
-        use_rslora=options.get("use_rslora") is True,
-        rank_pattern={name: rank_of(rank) for name, rank in pattern_of(options, "rank_pattern")},
-        alpha_pattern={name: number_of(alpha) for name, alpha in pattern_of(options, "alpha_pattern")},
-        target_modules=targets(model, weights),
-        task_type="CAUSAL_LM",
-        lora_dropout=0.0,
-    )
+    return {
+        "r": rank_of(options.get("r")),
+        "lora_alpha": number_of(options.get("lora_alpha")),
+        "use_rslora": options.get("use_rslora") is True,
+        "rank_pattern": {name: rank_of(rank) for name, rank in pattern_of(options, "rank_pattern")},
+        "alpha_pattern": {name: number_of(alpha) for name, alpha in pattern_of(options, "alpha_pattern")},
+    }
 
 
 def targets(model: nn.Module, weights: Iterable[str]) -> list[str]:

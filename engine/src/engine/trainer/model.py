@@ -27,12 +27,21 @@ from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 from engine.contract import LoraSpec
 from engine.problem import one_line
 from engine.trainer import four_bits, low_rank
-from engine.trainer.architecture import body_of, check, load_model, shares_prefixes, targets_for_text, text_config
+from engine.trainer.architecture import (
+    body_of,
+    check,
+    load_model,
+    num_positions,
+    shares_prefixes,
+    targets_for_text,
+    text_config,
+)
 from engine.trainer.checkpointing import Checkpointing, batch_tokens, checkpoint_from
 from engine.trainer.errors import Problem, is_out_of_memory
 from engine.trainer.four_bits import Quantization
 from engine.trainer.layers import Keep
-from engine.trainer.lora_config import lora_config
+from engine.trainer.lora_config import lora_config, scales
+from engine.trainer.positions import fix_positions
 from engine.trainer.ranks import ALONE, Ranks
 
 ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
@@ -58,10 +67,12 @@ class BaseModel:
     # The processes among which the layers' weights are sharded, and this one's place.
     ranks: Ranks = ALONE
     quantization: Quantization = "none"
+    # Whether what sequences begin with alike is run once.
+    shares_prefixes: bool = False
 
     @property
     def num_positions(self) -> int:
-        return int(text_config(self.model).max_position_embeddings)
+        return num_positions(self.model)
 
     @property
     def num_embeddings(self) -> int:
@@ -77,10 +88,6 @@ class BaseModel:
         """The most that run at once, except a longer sequence, or half as many after a long prefix (packing.py)."""
         return batch_tokens(self.device, self.checkpoint_from)
 
-    @property
-    def shares_prefixes(self) -> bool:
-        return shares_prefixes(self.model)
-
 
 def load_base(
     path: str,
@@ -89,9 +96,13 @@ def load_base(
     metric_passes: MetricPasses = "all",
     ranks: Ranks = ALONE,
     quantization: Quantization = "none",
+    served_length: int | None = None,
 ) -> BaseModel:
     """On a CPU in float32: there the log-probabilities of vLLM and of this trainer agree to 1e-5, in bfloat16 only to
-    7e-2. On a GPU in bfloat16, the adapter still in float32."""
+    7e-2. On a GPU in bfloat16, the adapter still in float32.
+
+    :param served_length: of prompts and answers in vLLM, where it is not the model's own
+    """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     try:
@@ -105,6 +116,7 @@ def load_base(
         raise Problem(f"the base model {path} must be a folder with tokenizer.json: its tokenizer knows no tokens")
     if not cast(Any, tokenizer).chat_template:
         raise Problem(f"the base model {path} has no chat template: add chat_template.jinja to its folder")
+    fix_positions(model, served_length)
     check(model)
     return BaseModel(
         name,
@@ -117,6 +129,8 @@ def load_base(
         metric_passes,
         ranks,
         quantization,
+        # All ranks run the same batches.
+        bool(ranks.least(float(shares_prefixes(model)))),
     )
 
 
@@ -214,11 +228,12 @@ def remove_lora(model: nn.Module) -> None:
 @contextmanager
 def lent_weights(model: PeftModel, source: Path, directory: Path) -> Generator[None]:
     """Temporarily replaces the adapter of `source` by the weights of `directory`: two steps of one model."""
-    if description(directory) != description(source):
-        raise Problem(f"the reference checkpoint {directory.name} is an adapter of another shape than the model's")
     own = {name: tensor.clone() for name, tensor in state_of(model).items()}
+    lent = load_file(directory / "adapter_model.safetensors")
+    if lent.keys() != own.keys() or scales(description(directory)) != scales(description(source)):
+        raise Problem(f"the reference checkpoint {directory.name} has other layers, ranks or alphas than the model")
     try:
-        load_weights(model, load_file(directory / "adapter_model.safetensors"))
+        load_weights(model, lent)
         yield
     finally:
         load_weights(model, own)
