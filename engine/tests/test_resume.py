@@ -6,6 +6,7 @@ import signal
 import threading
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +16,11 @@ from forked import forked_worker
 from worker import Worker, files, read_steps, steps, work_dir
 
 from engine.beat import no_beat
+from engine.contract import SftConfig, SftJob
 from engine.problem import Problem
-from engine.trainer.model import BaseModel, adapter, create_adapter
-from engine.trainer.state import PROGRESS_FILE, ProgressKeeper, trainable
+from engine.trainer import sft
+from engine.trainer.model import ADAPTER_FILES, BaseModel, adapter, create_adapter
+from engine.trainer.state import PROGRESS_FILE, TRAINING_FILES, ProgressKeeper, trainable
 from engine.workspace import SharedFolder
 
 HANGS_S = 60  # ends what would never end
@@ -181,6 +184,44 @@ class Slow:
         self.written.append(state["num_steps"])
         if state["num_steps"] == 9:
             raise OSError("no room")
+
+
+def sft_of(base: BaseModel, folder: Path, lines: list[Json], report: Any) -> Path:
+    """Where it was saved."""
+    create_adapter(base, lora(), folder / "source")
+    config = SftConfig(batch_size=1, learning_rate=1e-3, assistant_turns="all")
+    paths = {
+        "checkpoint_dir": str(folder / "source"),
+        "output_dir": str(folder / "output"),
+        "work_dir": str(folder / "work"),
+        "data_path": str(write_lines(folder / "data", lines)),
+    }
+    sft.train(base, SftJob(kind="sft_job", job_id="j", config=config, **paths), report)
+    return folder / "output"
+
+
+def test_a_checkpoint_whose_source_is_gone_is_whole(base: BaseModel, tmp_path: Path) -> None:
+    """Another server may have deleted it while the job ran."""
+    described: list[bytes] = []
+
+    def lose_source(*_: object) -> None:
+        described.append((tmp_path / "source" / "adapter_config.json").read_bytes())
+        shutil.rmtree(tmp_path / "source")
+
+    def nothing(*_: object) -> None:
+        pass
+
+    report: Any = SimpleNamespace(progress=nothing, started=nothing, gradient_step=lose_source)
+    lines = [{"messages": [user("a"), {"role": "assistant", "content": "b"}]}]
+    saved = files(sft_of(base, tmp_path, lines, report))
+    assert sorted(saved) == sorted((*ADAPTER_FILES, *TRAINING_FILES))
+    assert [saved["adapter_config.json"]] == described
+    # Without a step, the checkpoint is the source.
+    report.started = lose_source
+    shutil.rmtree(tmp_path / "output")
+    with pytest.raises(Problem, match=r"the checkpoint source has lost its adapter_config.json while the job ran"):
+        sft_of(base, tmp_path, [], report)
+    assert not (tmp_path / "output").exists()
 
 
 def test_steps_do_not_wait_for_the_disk(base: BaseModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,9 +39,12 @@ Optimizer = torch.optim.Optimizer
 
 
 def copy_checkpoint(source: Path, directory: Path) -> None:
-    for name in (*ADAPTER_FILES, *TRAINING_FILES):
-        if (source / name).exists():
+    """An adapter that was not trained here has no training files."""
+    for name in (*ADAPTER_FILES, *(name for name in TRAINING_FILES if (source / name).exists())):
+        try:
             shutil.copyfile(source / name, directory / name)
+        except FileNotFoundError as error:
+            raise Problem(f"the checkpoint {source.name} has lost its {name} while the job ran") from error
 
 
 def trainable(model: nn.Module) -> dict[str, nn.Parameter]:

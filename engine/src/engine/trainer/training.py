@@ -47,6 +47,7 @@ class Training:
     report: Report
     publish_state: PublishState
     steps_before: int  # gradient steps of earlier jobs
+    adapter_config: bytes  # of the source, whose folder may be gone when the job ends
     _found: state.Progress | None
     _steps: list[Metrics] = field(default_factory=list[Metrics])
     _last_row: Row | None = None  # that the weights were updated on
@@ -120,11 +121,13 @@ class Training:
 
     def _write(self, source: Path, output: Path) -> None:
         with written_aside(output) as directory:
-            state.copy_checkpoint(source, directory)
-            if self._steps:
-                save_weights(self.model, directory)
-                num_steps = self.steps_before + len(self._steps)
-                state.save_training(self.kind, num_steps, self.optimizer, self.model, directory)
+            if not self._steps:
+                state.copy_checkpoint(source, directory)
+                return
+            (directory / "adapter_config.json").write_bytes(self.adapter_config)
+            save_weights(self.model, directory)
+            num_steps = self.steps_before + len(self._steps)
+            state.save_training(self.kind, num_steps, self.optimizer, self.model, directory)
 
 
 WHEN_NOT_FINITE = (
@@ -153,10 +156,11 @@ def training(
     publish_state: PublishState,
 ) -> Generator[Training]:
     source = Path(job.checkpoint_dir)
+    adapter_config = (source / "adapter_config.json").read_bytes()
     with adapter(base, source) as model:
         optimizer = torch.optim.AdamW(state.trainable(model).values(), betas=BETAS, weight_decay=weight_decay)
         steps_before = state.load_training(kind, optimizer, model, source)
         report.progress("loading", 1, 1)
         # One answer for all: an earlier attempt may still be writing.
         found = base.ranks.from_first(lambda: state.find_progress(Path(job.work_dir), base.quantization))
-        yield Training(base, model, optimizer, kind, job, report, publish_state, steps_before, found)
+        yield Training(base, model, optimizer, kind, job, report, publish_state, steps_before, adapter_config, found)
