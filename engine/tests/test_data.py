@@ -150,6 +150,36 @@ def test_a_reward_that_no_mean_could_be_computed_of(tokenizer: Any, reward: floa
         dataset_of([one], tokenizer)
 
 
+def added(tokenizer: Any, line: str) -> data.Dataset:
+    dataset = data.Dataset()
+    data.add_group(dataset, line.encode(), tokenizer, rl_config(), num_positions=2048, num_embeddings=NUM_EMBEDDINGS)
+    return dataset
+
+
+def test_numbers_of_any_length_are_read(tokenizer: Any) -> None:
+    """Python reads no integer of more than 4,300 digits by itself."""
+    attempts = [trajectory([user("a"), choice([6])], reward, metadata={"n": -7}) for reward in (0.0, 1.0)]
+    line = json.dumps(group(attempts))
+    (sequences,) = added(tokenizer, line.replace("-7", "9" * 5_000)).sequences_by_group
+    assert [sequence.tokens[-1] for sequence in sequences] == [6, 6]
+    with pytest.raises(
+        InputProblem, match=r"trajectory_groups\[0\]\.trajectories\[1\]: the reward inf is not a finite"
+    ):
+        added(tokenizer, line.replace('"reward": 1.0', f'"reward": {"9" * 5_000}'))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[" * 1_500 + "]" * 1_500, "it is nested too deeply"),
+        ('{"trajectories": [}', "it is not JSON"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(tokenizer: Any, line: str, message: str) -> None:
+    with pytest.raises(InputProblem, match=rf"trajectory_groups\[0\]: {message}"):
+        added(tokenizer, line)
+
+
 def broken(**changes: Any) -> Json:
     turn = choice([6, 7])
     turn["logprobs"]["content"][1] |= changes

@@ -116,7 +116,7 @@ def test_tokens_without_logprobs_are_counted(worker: Worker, step_0: Path, token
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        ("{not json\n", "line 2 of the trajectory groups"),
+        ("{not json\n", "trajectory_groups[1]: it is not JSON"),
         (
             json.dumps(group([trajectory([user("x"), {**choice([5]), "prompt_token_ids": 5}], r) for r in (0.0, 1.0)])),
             "prompt_token_ids",

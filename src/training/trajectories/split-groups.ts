@@ -1,4 +1,5 @@
 import { tooLarge } from '../../errors.ts'
+import { JSON_DEPTH_MAX, tooDeep } from '../../json-limits.ts'
 
 /** The body without its groups: ids and a few numbers. */
 const HEAD_BYTES_MAX = 1024 * 1024
@@ -33,7 +34,8 @@ export interface GroupSplitter {
  * Cuts `{"trajectory_groups": [...], ...}` into its groups without parsing it as a whole: only strings and brackets are
  * tracked, at ten times the speed of a streaming parser, and each group keeps the client's own text. Invalid JSON is
  * found when the pieces are parsed.
- * @throws SyntaxError where the pieces cannot be separated; 413 for a piece over its limit.
+ * @throws SyntaxError where the pieces cannot be separated; 413 for a piece over its limit; 400 for more levels than
+ * allowed, which the trainer could not read.
  */
 export function createGroupSplitter(): GroupSplitter {
   const head = createBuffer(HEAD_BYTES_MAX, 'What a job says beside its trajectory groups')
@@ -53,15 +55,19 @@ export function createGroupSplitter(): GroupSplitter {
     else if (!inGroups && string.length < KEY.length + 1) string += String.fromCharCode(byte)
   }
 
+  function enter(): void {
+    if (++depth > JSON_DEPTH_MAX) throw tooDeep()
+  }
+
   function walkHead(byte: number): void {
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) enter()
     else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--
     else if (depth === 1 && byte === COLON) key = string
     else if (depth === 1 && byte === COMMA) key = ''
   }
 
   function walkGroup(byte: number): void {
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) enter()
     if (byte !== CLOSE_OBJECT && byte !== CLOSE_ARRAY) return
     if (depth === 2) throw new SyntaxError(`Unexpected "}" in ${KEY}`)
     depth--

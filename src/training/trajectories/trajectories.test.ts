@@ -248,6 +248,16 @@ describe('POST /v1/preview/models/{model_id}/log', () => {
       { split: 'val', trajectory_groups: [{ trajectories: [{ reward: 'high' }] }] },
       422,
     ],
+    [
+      'metadata that is nested too deeply',
+      { split: 'val', trajectory_groups: [{ trajectories: [{ metadata: { deep: nested(1_500) } }] }] },
+      400,
+    ],
+    [
+      'settings that are nested too deeply',
+      { split: 'val', trajectory_groups: [], more: nested(1_500) },
+      400,
+    ],
   ])('refuses %s, and nothing stays', async (_what, body, status) => {
     const model = await newModel()
     expect((await log(model.id, body)).status).toBe(status)
@@ -303,3 +313,7 @@ describe('the trajectories of a training job', () => {
     expect(calls[2]?.attributes.trajectory['logs']).toEqual(['kept'])
   })
 })
+
+function nested(levels: number): unknown {
+  return levels === 0 ? [] : [nested(levels - 1)]
+}

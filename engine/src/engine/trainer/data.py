@@ -1,6 +1,5 @@
 """Converts trajectory groups to training data."""
 
-import json
 import math
 from dataclasses import dataclass, field
 from statistics import fmean, pstdev
@@ -12,7 +11,8 @@ from engine.beat import Beat, no_beat
 from engine.contract import RlConfig
 from engine.trainer.answered_by import is_of_another_model, model_of
 from engine.trainer.chat import Sequence
-from engine.trainer.errors import InputProblem, at
+from engine.trainer.errors import at
+from engine.trainer.json_lines import parse_line
 from engine.trainer.sampled import sequences_of
 from engine.trainer.turns import SampledTurn, trained_turns
 
@@ -89,11 +89,8 @@ def add_group(
     Sequences of more than `num_positions` tokens, or with ids of which the model has no embedding, are left out. With a
     beat after each turn."""
     number = len(dataset.group_rewards)
-    try:
-        group: Json = json.loads(line)
-    except ValueError as error:
-        raise InputProblem("", f"line {number + 1} of the trajectory groups is not JSON: {error}") from error
     with at(f"trajectory_groups[{number}]"):
+        group: Json = parse_line(line)
         trajectories: list[Json] = group["trajectories"]
         rewards = [reward_of(trajectory, index) for index, trajectory in enumerate(trajectories)]
         dataset.group_rewards.append(rewards)

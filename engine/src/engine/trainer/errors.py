@@ -38,6 +38,8 @@ def at(place: str) -> Generator[None]:
         raise InputProblem(place, f"the chat template does not take it: {error}") from error
     except (TypeError, AttributeError, IndexError) as error:
         raise InputProblem(place, f"it has another shape than a chat completion's messages: {error}") from error
+    except RecursionError as error:
+        raise InputProblem(place, "it is nested too deeply") from error
     except ValueError as error:
         raise InputProblem(place, str(error)) from error
 

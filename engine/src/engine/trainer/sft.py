@@ -6,7 +6,6 @@ histories all count.
 Axes: M trained token of a batch.
 """
 
-import json
 import math
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from engine.beat import Beat
 from engine.contract import SftConfig, SftJob
 from engine.trainer.chat import Sequence, num_without_reasoning
 from engine.trainer.errors import Problem, at
+from engine.trainer.json_lines import parse_line
 from engine.trainer.messages import Report
 from engine.trainer.metrics import Metrics
 from engine.trainer.model import BaseModel
@@ -90,10 +90,7 @@ def conversations(path: Path) -> Iterator[tuple[str, list[Json]]]:
 
 
 def histories_of(line: bytes) -> list[Json]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise ValueError(f"it is not JSON ({error}); write one JSON object a line") from error
+    value = parse_line(line)
     if not isinstance(value, dict):
         raise ValueError('it is no object; write {"messages": [...]}')
     whole = cast(Json, value)
