@@ -171,7 +171,7 @@ def test_numbers_of_any_length_are_read(tokenizer: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[" * 1_500 + "]" * 1_500, "it is nested too deeply"),
+        ("[" * 5_000 + "]" * 5_000, "it is nested too deeply"),
         ('{"trajectories": [}', "it is not JSON"),
     ],
 )

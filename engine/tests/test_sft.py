@@ -160,7 +160,7 @@ def test_nothing_to_teach(worker: Worker, step_0: Path, tmp_path: Path, content:
     ("line", "message"),
     [
         ("{not json", "line 2 of the training data: it is not JSON"),
-        ("[" * 1500 + "]" * 1500, "line 2 of the training data: it is nested too deeply"),
+        ("[" * 5_000 + "]" * 5_000, "line 2 of the training data: it is nested too deeply"),
         ("[1, 2]", "line 2 of the training data: it is no object"),
         ('{"prompt": "a"}', "line 2 of the training data: it has no list of messages"),
         ('{"messages": ["a"]}', "line 2 of the training data: it has no list of messages"),

@@ -17,8 +17,12 @@ from engine.problem import Problem
 from engine.trainer.messages import Inbox, Outbox
 from engine.workspace import SharedFolder, Workspace, add_workspace_arguments, workspace_at
 
+# The server passes JSON of 1,000 levels (src/json-limits.ts), each of them a call; Python's own limit is 1,000 of all.
+CALLS_MAX = 3_000
+
 
 def main() -> None:
+    sys.setrecursionlimit(CALLS_MAX)
     # Read when the libraries below are loaded: how long a thread of OpenMP waits for another before it sleeps. The
     # default is so long that a step takes several times as long beside other programs (docs/decisions/0009).
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
