@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { StoreFailed } from '../../errors.ts'
 import { type Fields, replyOf } from '../../testing.ts'
 import { useEvaluations } from './test-evaluations.ts'
 
@@ -68,6 +69,20 @@ describe('DELETE /v2/{entity}/{project}/scores', () => {
     expect(await trialIn()).toMatchObject([{ scores: { exact: 0.75 }, scorer_call_ids: { exact: second } }])
     await replyOf(await remove(project, 'scores', `score_ids=${second}`))
     expect(await trialIn()).toMatchObject([{ scores: { exact: 0 }, scorer_call_ids: { exact: first } }])
+  })
+
+  it.each(['insert', 'command'] as const)('503 while the database fails to %s, then 200', async (method) => {
+    const project = server.newProject()
+    const { run, first, second } = await finishedRun(project)
+    const removeSecond = () => remove(project, 'scores', `score_ids=${second.score}`)
+    const { traces } = server.stores
+    const failing = vi.spyOn(traces, method).mockRejectedValueOnce(new StoreFailed('it fails', undefined))
+    expect((await removeSecond()).status).toBe(503)
+    failing.mockRestore()
+    expect(await replyOf(await removeSecond())).toEqual({ num_deleted: 1 })
+    expect(await feedbackIn(project)).toMatchObject([{ id: first.score }])
+    const { trials } = await resultsOf(project, run)
+    expect(trials.map(({ scores }) => scores)).toEqual(expect.arrayContaining([{ exact: 1 }, {}]))
   })
 
   it('200, and a prediction that is not finished stays so', async () => {

@@ -57,7 +57,7 @@ export function createDeletions(deps: {
   async function predictions(req: wire.PredictionDeleteReq, context: CallContext): Promise<DeleteRes> {
     const project_id = projectIdOf(req)
     const named = { project_id, ids: req.prediction_ids }
-    const { num_deleted } = await found.delete(named, PREDICTION, context, async (doomed) => {
+    const num_deleted = await found.delete(named, PREDICTION, context, async (doomed) => {
       if (doomed.length === 0) return []
       const scoreIds = await scoresOf(project_id, doomed, context)
       await purgeFeedback(project_id, scoreIds)
@@ -68,15 +68,18 @@ export function createDeletions(deps: {
 
   async function scores(req: wire.ScoreDeleteReq, context: CallContext): Promise<DeleteRes> {
     const project_id = projectIdOf(req)
-    const { deleted, num_deleted } = await found.delete({ project_id, ids: req.score_ids }, SCORE, context)
-    await purgeFeedback(
-      project_id,
-      deleted.map(({ id }) => id),
-    )
-    // A score outside of a run was never among those of a finished prediction.
-    const inRuns = deleted.filter(({ parent_id }) => parent_id !== null)
-    const scored = new Set(inRuns.flatMap((score) => markOf(score, 'prediction_id') ?? []))
-    for (const prediction_id of scored) await finisher.correct({ project_id, prediction_id }, context)
+    const named = { project_id, ids: req.score_ids }
+    const num_deleted = await found.delete(named, SCORE, context, async (doomed) => {
+      const ids = doomed.map(({ id }) => id)
+      await purgeFeedback(project_id, ids)
+      // A score outside of a run was never among those of a finished prediction.
+      const inRuns = doomed.filter(({ parent_id }) => parent_id !== null)
+      const scored = new Set(inRuns.flatMap((score) => markOf(score, 'prediction_id') ?? []))
+      const without = new Set(ids)
+      for (const prediction_id of scored)
+        await finisher.correct({ project_id, prediction_id, without }, context)
+      return []
+    })
     return { num_deleted }
   }
 

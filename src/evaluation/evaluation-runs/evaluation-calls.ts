@@ -71,25 +71,22 @@ export interface EvaluationCalls {
   /** @throws 404 for a call that does not exist, or is of another kind. */
   find(req: { project_id: string; id: string }, kind: Kind, context: CallContext): Promise<Call>
   /**
-   * Deletes calls of a kind with all below them and returns them and the number of deleted calls. They are deleted
-   * last, so that an interrupted deletion can be repeated.
+   * Deletes calls of a kind with all below them and returns the number of deleted calls. They are deleted last, after
+   * `before`, so that an interrupted deletion can be repeated.
    */
   delete(
     req: { project_id: string; ids: readonly string[] },
     kind: Kind,
     context: CallContext,
-    also?: AlsoDeleted,
-  ): Promise<Deletion>
+    before?: BeforeDeletion,
+  ): Promise<number>
 }
 
-/** Ids of other calls that are deleted with those given and all below them, without being counted. */
-type AlsoDeleted = (deleted: readonly Call[]) => Promise<string[]>
-
-interface Deletion {
-  /** Those of the kind, with their attributes. */
-  deleted: Call[]
-  num_deleted: number
-}
+/**
+ * What has to be done before these calls, which have their attributes, are deleted; may be repeated. Resolves with the ids of
+ * other calls that are deleted too, with all below them and without being counted.
+ */
+type BeforeDeletion = (doomed: readonly Call[]) => Promise<string[]>
 
 export function createEvaluationCalls({ calls }: { calls: Calls }): EvaluationCalls {
   async function withDescendants(
@@ -126,26 +123,26 @@ export function createEvaluationCalls({ calls }: { calls: Calls }): EvaluationCa
     { project_id, ids }: { project_id: string; ids: readonly string[] },
     kind: Kind,
     context: CallContext,
-    also?: AlsoDeleted,
-  ): Promise<Deletion> {
-    if (ids.length === 0) return { deleted: [], num_deleted: 0 }
-    const deleted: Call[] = []
+    before?: BeforeDeletion,
+  ): Promise<number> {
+    if (ids.length === 0) return 0
+    const named: Call[] = []
     const columns = ['attributes', 'parent_id']
     const found = await calls.list({ project_id, filter: { call_ids: [...ids] }, columns }, context)
-    for await (const call of found) if (kind.is(call)) deleted.push(call)
+    for await (const call of found) if (kind.is(call)) named.push(call)
     const counted = await withDescendants(
       project_id,
-      deleted.map(({ id }) => id),
+      named.map(({ id }) => id),
       context,
     )
-    const others = also === undefined ? [] : await withDescendants(project_id, await also(deleted), context)
+    const others = before === undefined ? [] : await withDescendants(project_id, await before(named), context)
     const doomed = [...new Set([...counted, ...others])].reverse()
     const deleted_at = nowIso()
     for (let at = 0; at < doomed.length; at += DELETED_PER_WRITE) {
       const parts = doomed.slice(at, at + DELETED_PER_WRITE).map((id) => ({ project_id, id, deleted_at }))
       await calls.writeParts(parts)
     }
-    return { deleted, num_deleted: counted.length }
+    return counted.length
   }
 
   return { find, delete: remove }

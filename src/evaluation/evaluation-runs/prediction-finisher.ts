@@ -19,8 +19,14 @@ export interface PredictionFinisher {
    * Ends the prediction with its scores; repeated, it includes scores that were added since, and keeps the end time.
    */
   finish(req: wire.PredictionPath, context: CallContext): Promise<wire.Success>
-  /** Corrects the scores of a prediction that has been finished; does nothing for any other call. */
-  correct(req: { project_id: string; prediction_id: string }, context: CallContext): Promise<void>
+  /**
+   * Corrects the scores of a prediction that has been finished, leaving out those that are about to be deleted; does nothing
+   * for any other call.
+   */
+  correct(
+    req: { project_id: string; prediction_id: string; without: ReadonlySet<string> },
+    context: CallContext,
+  ): Promise<void>
 }
 
 export function createPredictionFinisher({
@@ -31,12 +37,17 @@ export function createPredictionFinisher({
   found: EvaluationCalls
 }): PredictionFinisher {
   /** Wire: the scores of a prediction are its siblings; of several by one scorer the last counts. */
-  async function scoresBeside(project_id: string, parent: Call, context: CallContext) {
-    const filter = { parent_ids: [parent.id] }
+  async function scoresBeside(
+    { project_id, id }: Call,
+    without: ReadonlySet<string>,
+    context: CallContext,
+  ): Promise<Record<string, JsonText>> {
+    const filter = { parent_ids: [id] }
     const columns = ['output', 'attributes']
     const query = { $expr: marked('score') }
     const scores = new Map<string, JsonText>()
     for await (const score of await calls.list({ project_id, filter, query, columns }, context)) {
+      if (without.has(score.id)) continue
       const scorer = refOf(markOf(score, 'scorer') ?? '')?.name ?? 'unknown'
       if (score.output !== null) scores.set(scorer, score.output)
     }
@@ -44,11 +55,16 @@ export function createPredictionFinisher({
   }
 
   async function endOfParent(
-    { prediction, parent, now }: { prediction: Call; parent: Call; now: string },
+    {
+      prediction,
+      parent,
+      now,
+      without = new Set(),
+    }: { prediction: Call; parent: Call; now: string; without?: ReadonlySet<string> },
     context: CallContext,
   ): Promise<CallPart> {
     const { project_id, id } = parent
-    const scores = await scoresBeside(project_id, parent, context)
+    const scores = await scoresBeside(parent, without, context)
     const output = { output: prediction.output, scores, model_latency: latencyOf(prediction, now) }
     const end = { project_id, id, ended_at: parent.ended_at ?? now, summary: EMPTY }
     return endPart({ ...end, output: new JsonText(stringify(output)) }, [])
@@ -77,14 +93,18 @@ export function createPredictionFinisher({
   }
 
   async function correct(
-    { project_id, prediction_id }: { project_id: string; prediction_id: string },
+    {
+      project_id,
+      prediction_id,
+      without,
+    }: { project_id: string; prediction_id: string; without: ReadonlySet<string> },
     context: CallContext,
   ): Promise<void> {
     const { call: prediction } = await calls.read({ project_id, id: prediction_id }, context)
     if (prediction == null || !PREDICTION.is(prediction)) return
     const parent = await parentOf(prediction, context)
     if (parent === undefined || parent.ended_at === null) return
-    await calls.writeParts([await endOfParent({ prediction, parent, now: nowIso() }, context)])
+    await calls.writeParts([await endOfParent({ prediction, parent, now: nowIso(), without }, context)])
   }
 
   return { finish, correct }

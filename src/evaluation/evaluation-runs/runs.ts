@@ -85,7 +85,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   async function remove(req: wire.RunDeleteReq, context: CallContext) {
     const named = { project_id: projectIdOf(req), ids: req.evaluation_run_ids }
-    const { num_deleted } = await found.delete(named, RUN, context)
+    const num_deleted = await found.delete(named, RUN, context)
     return { num_deleted }
   }
 
