@@ -8,9 +8,10 @@ import type { Objects } from '../../trace/objects/service.ts'
 import type { Obj } from '../../trace/objects/wire.ts'
 import { type ProjectPath, projectIdOf } from '../../trace/project-path-wire.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
-import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
+import type { LoadingDeps } from '../scorers/load-scorer.ts'
 import { type KnownMonitor, knownMonitors, readMonitor } from './active-monitors.ts'
 import * as queries from './queries.ts'
+import { createScorerChecks } from './scorer-checks.ts'
 import type { WaitingLimits } from './waiting-scores.ts'
 import type * as wire from './wire.ts'
 
@@ -20,7 +21,7 @@ const READ_AT_ONCE = 4
 export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
   waiting: Pick<WaitingLimits, 'ofMonitors'>
-  objects: Pick<Objects, 'read' | 'query'>
+  objects: Pick<Objects, 'read' | 'query' | 'watchChanges'>
   calls: Pick<Calls, 'list'>
 }
 
@@ -36,6 +37,8 @@ export interface MonitorStates {
 }
 
 export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
+  const scorerChecks = createScorerChecks(deps)
+
   /** Why an active monitor does not run, or runs only in part; empty where it runs. */
   async function problemsOf(
     project_id: string,
@@ -45,12 +48,11 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
     const { runs } = monitor
     if (runs === undefined) return monitor.problems
     const refs = runs._class_name === CLASSIFIER_CLASS ? [runs.ref] : runs.scorers
-    const scorers = await pMap(
-      refs,
-      (ref) => problemIn(async () => void (await loadScorer(deps, { ref, projectId: project_id }))),
-      { concurrency: READ_AT_ONCE },
-    )
+    const scorers = await pMap(refs, (ref) => problemIn(() => scorerChecks.check(project_id, ref)), {
+      concurrency: READ_AT_ONCE,
+    })
     const query = await problemIn(async () => {
+      if (runs.query == null) return
       // An id that no call has: the query is compiled to find errors, and selects nothing.
       const filter = { call_ids: [newId()] }
       for await (const _ of await deps.calls.list({ project_id, filter, query: runs.query }, context)) break
