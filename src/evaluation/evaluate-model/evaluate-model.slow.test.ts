@@ -103,6 +103,29 @@ describe('POST /evaluations/evaluate_model', () => {
     expect(await feedbackIn(server, project)).toHaveLength(12)
   })
 
+  it('200 with the results of each of two scorers of one class; 400 where their objects have one name', async () => {
+    const project = server.newProject()
+    const rows = await objects.dataset(project, [{ user_input: 'say apple' }])
+    const regex = (name: string, pattern: string) =>
+      objects.publish(project, name, { _class_name: 'RegexScorer', _bases: ['Scorer', 'Object'], pattern })
+    const [first, second] = [await regex('m1', 'a'), await regex('m2', 'zzz')]
+    const model = await objects.model(project)
+    const { status } = await evaluate(
+      project,
+      await objects.evaluation(project, rows, [first, second]),
+      model,
+    )
+    expect(status).toMatchObject({
+      output: { m1: { match: { true_count: 1 } }, m2: { match: { true_count: 0 } } },
+    })
+    const versions = [first, await regex('m1', 'b')]
+    const evaluation_ref = await objects.evaluation(project, rows, versions)
+    const body = { project_id: project, evaluation_ref, model_ref: model }
+    const refused = await server.post('/evaluations/evaluate_model', body)
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain(versions.join(' and '))
+  })
+
   it('200 fills the template with the columns of the row, and repeats rows for each trial', async () => {
     const project = server.newProject()
     const dataset = await objects.dataset(project, [{ word: 'one', user_input: 'say {word}' }])

@@ -7,6 +7,7 @@ import type { Tables } from '../../trace/tables/service.ts'
 import { readPublished } from '../published.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import type { Scorer } from '../scorers/scorer.ts'
+import { namedApart } from '../scorers/scorer-name.ts'
 import { StructuredCompletionModel } from '../structured-completion.ts'
 
 /** Rows times trials; the outcome of each is summarized in memory. */
@@ -85,12 +86,13 @@ export async function loadEvaluation(
   if (table.rows === 0) throw invalidRequest(`The dataset ${dataset.name} has no rows`)
   if (table.rows * trials > ROWS_MAX)
     throw invalidRequest(`At most ${ROWS_MAX} rows are evaluated in one run`)
+  const scorers = (evaluation.scorers ?? []).map((ref) => loadScorer(deps, { ref, projectId }))
   return {
     evaluationRef: found.ref,
     displayName: typeof evaluation_name === 'string' ? evaluation_name : undefined,
     modelRef: model.ref,
     model: checked(StructuredCompletionModel, model.val, 'model_ref'),
-    scorers: await Promise.all((evaluation.scorers ?? []).map((ref) => loadScorer(deps, { ref, projectId }))),
+    scorers: namedApart(await Promise.all(scorers)),
     rowRef: `${dataset.ref}/attr/rows/id/`,
     table,
     trials,
