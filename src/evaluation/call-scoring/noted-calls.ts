@@ -4,13 +4,8 @@ import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
 import type { Log } from '../../log.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { isoIn, nowIso } from '../../time.ts'
+import { WRITE_MS_MAX } from '../write-ms-max.ts'
 import * as queries from './queries.ts'
-
-/**
- * A write that has been in progress for longer belongs to a server that has ended: a request is answered, and its
- * writes are committed or abandoned, well before.
- */
-const WRITE_MS_MAX = 600_000
 
 /** The project whose calls a job looks at. */
 export interface NotedProject {

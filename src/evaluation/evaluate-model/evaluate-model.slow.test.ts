@@ -4,6 +4,7 @@ import { newId } from '../../ids.ts'
 import { openFakeProvider } from '../../inference/playground/fake-provider.ts'
 import { eventually } from '../../test-eventually.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { microsOf } from '../../time.ts'
 import { CALL_ROWS } from '../../trace/calls/sql/table.ts'
 import { callsIn, feedbackIn, publishing } from '../test-objects.ts'
 
@@ -124,6 +125,32 @@ describe('POST /evaluations/evaluate_model', () => {
     const refused = await server.post('/evaluations/evaluate_model', body)
     expect(refused.status).toBe(400)
     expect(await refused.text()).toContain(versions.join(' and '))
+  })
+
+  it('200 evaluates a call whose first part takes as long to write as a write may', async () => {
+    const project = server.newProject()
+    const rows = await objects.dataset(project, [{ user_input: 'say x' }])
+    const evaluation_ref = await objects.evaluation(project, rows, [])
+    const model_ref = await objects.model(project)
+    const { traces, control } = server.stores
+    const [writing, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const insert = traces.insert.bind(traces)
+    const slow = vi.spyOn(traces, 'insert').mockImplementationOnce(async (...args) => {
+      writing.resolve()
+      await written.promise
+      return insert(...args)
+    })
+    const starting = start(project, evaluation_ref, model_ref)
+    await writing.promise
+    slow.mockRestore()
+    const waiting = control.selectFrom('jobs').selectAll().where('kind', '=', 'evaluate_model')
+    const jobs = await waiting.where('state', '=', 'waiting').execute()
+    const [job] = jobs.filter(({ payload }) => payload.includes(project))
+    // The row is made some milliseconds after its due time was determined.
+    expect(microsOf(job?.run_at ?? '') - microsOf(job?.created_at ?? '')).toBeGreaterThan(590e6)
+    written.resolve()
+    const id = await starting
+    await vi.waitFor(async () => expect((await statusOf(project, id)).code).toBe('complete'), WAIT_MAX)
   })
 
   it('200 fills the template with the columns of the row, and repeats rows for each trial', async () => {

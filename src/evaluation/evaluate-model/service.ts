@@ -12,15 +12,13 @@ import { startPart } from '../../trace/calls/write/parts.ts'
 import type { Query } from '../../trace/query-language/wire.ts'
 import { principalOf } from '../background-context.ts'
 import { EVALUATE } from '../evaluation-runs/evaluation-calls.ts'
+import { WRITE_MS_MAX } from '../write-ms-max.ts'
 import { defineEvaluationJobs, type EvaluationJobsDeps } from './evaluation-jobs.ts'
 import { loadEvaluation, rowsOfEvaluation } from './load-evaluation.ts'
 import type * as wire from './wire.ts'
 
 /** Evaluations of an entity that run or wait. */
 const OPEN_MAX = 1000
-
-/** A job becomes due once its call is written, and after this time if the server ends in between. */
-const CALL_WRITE_MS_MAX = 60_000
 
 /** Evaluations that run on the server, and continue after a restart. */
 export interface EvaluateModel {
@@ -74,8 +72,9 @@ export function createEvaluateModel(
       model_ref: modelRef,
       ...principalOf(context),
     }
-    // A job whose call was never written is dropped; a call without a job would run forever.
-    const due = isoIn(CALL_WRITE_MS_MAX)
+    // The job becomes due once its call is written, or much later if the server ends in between. One that is due before its
+    // call is written is dropped, and the call would run forever.
+    const due = isoIn(WRITE_MS_MAX)
     const keyId = payload.key_id
     await control.transaction().execute(async (tx) => {
       await workLimits.check(tx, { kind: 'evaluations', entity, keyId, countOpenBy: jobs.countOpenBy })
