@@ -159,7 +159,19 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     })
     expect(states.get('works')).toMatchObject({ is_active: true, problems: [], last_error: null })
     expect(states.get('off')).toMatchObject({ is_active: false, problems: [], last_run_at: null })
-    expect(states.get('code')?.['last_error']).toContain('Python code')
+    const failing = states.get('code')
+    expect(failing?.['last_error']).toContain('Python code')
+    expect(failing).toMatchObject({
+      last_error_at: expect.any(String),
+      last_error_digest: failing?.['digest'],
+    })
+    expect(await publish('code', { scorers: [works] })).toBeUndefined()
+    const { monitors } = await replyOf<{ monitors: Fields[] }>(
+      await server.request(`/v2/${project}/monitors`),
+    )
+    const repaired = monitors.find(({ object_id }) => object_id === 'code')
+    expect(repaired).toMatchObject({ last_error_digest: failing?.['digest'] })
+    expect(repaired?.['digest']).not.toBe(failing?.['digest'])
     expect(states.get('other')).toMatchObject({ class_name: 'TheirMonitor', problems: [expect.any(String)] })
   })
 

@@ -100,6 +100,8 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
           waiting: waiting.count,
           last_run_at: state?.last_run_at ?? null,
           last_error: state?.last_error ?? null,
+          last_error_at: state?.last_error_at ?? null,
+          last_error_digest: state?.last_error_digest ?? null,
         }
       },
       { concurrency: READ_AT_ONCE },

@@ -80,7 +80,7 @@ describe('monitors', () => {
     await vi.waitFor(
       async () =>
         expect(await statesIn(control, project_id)).toMatchObject([
-          { object_id: 'm', last_error: 'too many' },
+          { object_id: 'm', last_error: 'too many', last_error_digest: 'v0' },
         ]),
       { timeout: 20_000 },
     )

@@ -105,7 +105,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors: open }, signal)
     for (const { monitor, reason } of [...newlyFull, ...failed]) {
       log.warn({ monitor: monitor.ref, reason }, 'a monitor chooses no calls')
-      await queries.countRun(control, { project_id, object_id: monitor.object_id, error: reason })
+      const { object_id, digest } = monitor
+      await queries.countRun(control, { project_id, object_id, digest, error: reason })
     }
     await control.transaction().execute(async (tx) => {
       await deps.scoringTasks.addIn(tx, tasks)

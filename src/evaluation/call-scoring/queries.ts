@@ -9,22 +9,32 @@ export type MonitorState = Selectable<MonitorStatesTable>
 /** SQLite takes 32,766 values in one statement; a note has four. */
 const ROWS_PER_INSERT = 1000
 
+/** The outcome of a task of a version of a monitor. */
+interface Run {
+  project_id: string
+  object_id: string
+  digest: string
+  error: string | null
+}
+
 /** Counts the outcome of a task of a monitor. */
 export async function countRun(
   control: ControlDb,
-  { project_id, object_id, error }: { project_id: string; object_id: string; error: string | null },
+  { project_id, object_id, digest, error }: Run,
 ): Promise<void> {
   const last_run_at = nowIso()
+  const failure =
+    error === null ? {} : { last_error: error, last_error_at: last_run_at, last_error_digest: digest }
   const [scored, failed] = error === null ? [1, 0] : [0, 1]
   await control
     .insertInto('monitor_states')
-    .values({ project_id, object_id, scored, failed, last_run_at, last_error: error })
+    .values({ project_id, object_id, scored, failed, last_run_at, ...failure })
     .onConflict((conflict) =>
       conflict.columns(['project_id', 'object_id']).doUpdateSet((eb) => ({
         scored: eb('monitor_states.scored', '+', scored),
         failed: eb('monitor_states.failed', '+', failed),
         last_run_at,
-        ...(error !== null && { last_error: error }),
+        ...failure,
       })),
     )
     .execute()

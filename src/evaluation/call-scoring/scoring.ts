@@ -134,8 +134,8 @@ async function recordOutcome({ control, log }: ScoringDeps, task: Task, error?: 
   if (error !== undefined)
     log.warn({ call: call_id, scorer: scorer_ref, reason: error }, 'a call was not scored')
   if (trigger_ref === null) return
-  const object_id = parseRef(trigger_ref).name
-  await queries.countRun(control, { project_id, object_id, error: error ?? null })
+  const { name: object_id, version } = parseRef(trigger_ref)
+  await queries.countRun(control, { project_id, object_id, digest: String(version), error: error ?? null })
 }
 
 /** The outcome of a task whose call exists. */

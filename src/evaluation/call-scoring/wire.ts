@@ -23,7 +23,9 @@ const MonitorState = z
     failed: z.int(),
     waiting: z.int().meta({ description: 'Scores of this version that are still to come' }),
     last_run_at: z.string().nullable(),
-    last_error: z.string().nullable(),
+    last_error: z.string().nullable().meta({ description: 'Of all its versions' }),
+    last_error_at: z.string().nullable(),
+    last_error_digest: z.string().nullable().meta({ description: 'The version whose error it is' }),
   })
   .meta({ id: 'MonitorState' })
 

@@ -285,6 +285,9 @@ export interface MonitorStatesTable {
   last_run_at: string
   /** The reason of the last failure. */
   last_error: string | null
+  /** When that was, and of which version; null for one that was stored before these were. */
+  last_error_at: string | null
+  last_error_digest: string | null
 }
 
 /** Values by which a start recognises what changed outside the database, such as the server's secret key. */

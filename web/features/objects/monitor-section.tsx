@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { monitorsQuery } from '../../api/monitors.ts'
+import { type MonitorState, monitorsQuery } from '../../api/monitors.ts'
 import { formatCount } from '../../components/format.ts'
 import { MonitorStatus } from '../../components/monitor-status.tsx'
 import { StaleBanner } from '../../components/states.tsx'
@@ -32,7 +32,24 @@ export function MonitorSection({ project, name }: { project: string; name: strin
             {problem}
           </p>
         ))}
-      {monitor.last_error !== null && <p className="text-error">Last error: {monitor.last_error}</p>}
+      {monitor.last_error !== null && <LastError monitor={monitor} />}
     </section>
+  )
+}
+
+/** Shown as an error only where it is of the newest version, which may have repaired what an earlier one met. */
+function LastError({ monitor }: { monitor: MonitorState }) {
+  const { digest, last_error, last_error_at, last_error_digest } = monitor
+  const isOfEarlier = last_error_digest !== null && last_error_digest !== digest
+  return (
+    <p className={last_error_digest === digest ? 'text-error' : 'text-muted'}>
+      Last error{isOfEarlier && ', of an earlier version'}
+      {last_error_at !== null && (
+        <>
+          , <Time iso={last_error_at} />
+        </>
+      )}
+      : {last_error}
+    </p>
   )
 }
