@@ -9,11 +9,14 @@ import type { Calls } from '../trace/calls/service.ts'
 import { opShortName } from '../trace/calls/sql/derived.ts'
 import { collectReply } from '../trace/collect-reply.ts'
 import { type FoundCall, payloadChars } from './found-calls.ts'
+import type { Tally } from './left-out.ts'
 import { CALLS_MAX } from './wire.ts'
 
 interface Evaluations {
   projectId: string
   ids: readonly string[]
+  /** Counts predictions that are deleted before they are read. */
+  tally: Tally
   context: CallContext
 }
 
@@ -39,7 +42,10 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }): Pred
     if (first !== undefined) throw notFound('Evaluation', first.slice(0, 64))
   }
 
-  async function read(ids: readonly string[], { projectId, context }: Evaluations): Promise<FoundCall[]> {
+  async function read(
+    ids: readonly string[],
+    { projectId, tally, context }: Evaluations,
+  ): Promise<FoundCall[]> {
     const trials = await reading.read(ids, {
       projectId,
       context,
@@ -58,7 +64,9 @@ export function createPredictions(deps: { traces: TraceDb; calls: Calls }): Pred
     const found = new Map(list.map((call) => [call.id, call]))
     return [...byCall].flatMap(([id, trial]) => {
       const call = found.get(id)
-      return call === undefined ? [] : [{ call, trial }]
+      if (call !== undefined) return [{ call, trial }]
+      tally.add('was deleted', id)
+      return []
     })
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../ids.ts'
 import { type Fields, replyOf, useTestServer } from '../testing.ts'
 import { useQueues } from '../trace/annotation-queues/test-queues.ts'
@@ -303,6 +303,28 @@ describe('POST /v2/{entity}/{project}/collect from eval_results', () => {
     expect(await rowsOf(project, reply.dataset_ref)).toMatchObject([
       { messages: [{ content: 'over HTTP' }, { content: 'yes' }], score: 0.5 },
     ])
+  })
+
+  it('200 without a prediction that is deleted meanwhile, which is counted', async () => {
+    const project = server.newProject()
+    const { root, python, js } = await evaluated(project)
+    const deleted = python[1]?.id
+    const { traces } = server.stores
+    const ask = traces.query.bind(traces)
+    using _query = vi.spyOn(traces, 'query').mockImplementation(async function* <Row>(
+      ...asked: Parameters<typeof ask>
+    ) {
+      yield* ask<Row>(...asked)
+      // The calls below trials are known once this query has ended.
+      if (!asked[0].sql.includes('AS is_score')) return
+      await replyOf(await server.post('/calls/delete', { project_id: project, call_ids: [deleted] }))
+    })
+    const reply = await collect(project, {
+      from: { eval_results: { evaluation_call_ids: [root.id] } },
+      into: INTO,
+    })
+    expect(await rowsOf(project, reply.dataset_ref)).toMatchObject([{ call: refOf(project, js[1] ?? root) }])
+    expect(reply.left_out).toEqual([{ reason: 'was deleted', count: 1, example_call_id: deleted }])
   })
 
   it('404 for an unknown evaluation, 400 for other calls, and for a scorer without an evaluation', async () => {

@@ -83,14 +83,14 @@ export function createSources(deps: SourcesDeps): Sources {
   }
 
   function found(source: Source): AsyncGenerator<FoundCall[]> {
-    const { from, projectId, context } = source
+    const { from, projectId, tally, context } = source
     if ('calls' in from) {
       const limit = from.calls.limit ?? CALLS_MAX + 1
       return selected({ project_id: projectId, ...from.calls, limit }, context)
     }
     if ('annotation_queue' in from) return completed(source, from.annotation_queue)
     const ids = [...new Set(from.eval_results.evaluation_call_ids)]
-    return predictions.of({ projectId, ids, context }, PER_BATCH)
+    return predictions.of({ projectId, ids, tally, context }, PER_BATCH)
   }
 
   async function* candidates(source: Source): AsyncGenerator<Candidate[]> {
