@@ -1,10 +1,10 @@
 import { runInNewContext } from 'node:vm'
-import { Validator } from '@cfworker/json-schema'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { checked } from '../checked.ts'
 import { ColumnMap, withMapped } from '../column-map.ts'
-import { invalidRequest } from '../errors.ts'
+import { invalidRequest, messageOf } from '../errors.ts'
+import { conforms } from './conforms.ts'
 
 /** Comparing takes the product of both lengths. */
 const COMPARED_CHARS_MAX = 100_000
@@ -66,13 +66,14 @@ const RULES: { [Name in ClassName]: (fields: z.output<(typeof Fields)[Name]>) =>
     const expression = regexOf(pattern, ignore_case)
     return (scored) => ({ match: matches(expression, shownText(scored.output)) })
   },
-  JSONSchemaScorer: ({ json_schema }) => {
-    const validator = new Validator(json_schema, '2020-12')
-    return ({ output }) => {
+  JSONSchemaScorer:
+    ({ json_schema }) =>
+    ({ output }) => {
       const value = typeof output === 'string' ? parsed(output) : { value: output }
-      return { valid: value !== undefined && validator.validate(value.value).valid }
-    }
-  },
+      return {
+        valid: value !== undefined && conforms(value.value, json_schema, 'JSONSchemaScorer: json_schema'),
+      }
+    },
   NumericScorer:
     ({ column_map, tolerance }) =>
     (scored) => {
@@ -101,7 +102,8 @@ export const OWN_CLASSES: readonly string[] = [
 ]
 
 /**
- * The function of a builtin scorer class; undefined for any other class.
+ * The function of a builtin scorer class; undefined for any other class. To make it takes little time, which is why the thread that
+ * serves may do so; to apply it may take long.
  * @throws 400 for fields that the class does not take.
  */
 export function builtinRule(className: string, value: unknown): Rule | undefined {
@@ -174,7 +176,7 @@ function regexOf(pattern: string, ignoreCase: boolean | null | undefined): RegEx
   try {
     return new RegExp(pattern, ignoreCase ? 'iu' : 'u')
   } catch (error) {
-    throw invalidRequest(`RegexScorer: pattern: ${error instanceof Error ? error.message : 'invalid'}`)
+    throw invalidRequest(`RegexScorer: pattern: ${messageOf(error)}`)
   }
 }
 

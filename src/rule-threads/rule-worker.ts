@@ -1,7 +1,7 @@
-import { Validator } from '@cfworker/json-schema'
 import { messageOf } from '../errors.ts'
 import { serveThread } from '../threads/serve-thread.ts'
 import { builtinRule } from './builtin-rules.ts'
+import { conforms } from './conforms.ts'
 import type { RuleAnswer, RuleJob } from './rule.ts'
 
 /** The program of a thread that runs rules. */
@@ -16,14 +16,6 @@ function answerTo(job: RuleJob): RuleAnswer {
 }
 
 function resultOf(job: RuleJob): unknown {
-  if (job.kind === 'schema') return conforms(job.value, job.schema)
+  if (job.kind === 'schema') return conforms(job.value, job.schema, 'field_schema')
   return builtinRule(job.className, job.fields)?.(job.scored)
-}
-
-function conforms(value: unknown, schema: object): boolean {
-  try {
-    return new Validator({ ...schema }, '2020-12').validate(value).valid
-  } catch (error) {
-    throw new Error('field_schema is not a JSON schema', { cause: error })
-  }
 }

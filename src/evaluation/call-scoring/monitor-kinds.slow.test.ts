@@ -121,6 +121,8 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const project = server.newProject()
     const works = await objects.scorer(project, 'ValidJSONScorer')
     const code = await objects.scorer(project, 'TheirScorer', { score: 'weave:///a/b/op/x:y' })
+    const json_schema = { properties: { a: { $ref: 'http://[' } } }
+    const schema = await objects.scorer(project, 'JSONSchemaScorer', { json_schema })
     const publish = async (object_id: string, fields: Fields): Promise<unknown> => {
       const val = {
         active: true,
@@ -136,6 +138,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       return reply['warnings']
     }
     expect(await publish('works', {})).toBeUndefined()
+    expect(await publish('schema', { scorers: [schema] })).toBeUndefined()
     expect(await publish('off', { active: false, scorers: [] })).toBeUndefined()
     expect(await publish('code', { scorers: [works, code] })).toEqual([
       expect.stringContaining('Python code'),
@@ -147,7 +150,10 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     expect(await publish('other', { _class_name: 'TheirMonitor', _bases: bases })).toEqual([
       'This server runs monitors of the classes Monitor and ClassifierMonitor only',
     ])
-    await record(project, [{ output: '{}' }])
+    const [id] = await record(project, [{ output: '{}' }])
+    await replyOf(
+      await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs: [schema] }),
+    )
     const states = await eventually(async () => {
       const reply = await server.request(`/v2/${project}/monitors`)
       const { monitors } = await replyOf<{ monitors: Fields[] }>(reply)
@@ -155,6 +161,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       expect(byName.get('works')).toMatchObject({ scored: 1, waiting: 0 })
       expect(byName.get('query')).toMatchObject({ failed: 1 })
       expect(byName.get('code')).toMatchObject({ scored: 1, failed: 1 })
+      expect(byName.get('schema')).toMatchObject({ scored: 0, failed: 1 })
       return byName
     })
     expect(states.get('works')).toMatchObject({ is_active: true, problems: [], last_error: null })
@@ -172,6 +179,9 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const repaired = monitors.find(({ object_id }) => object_id === 'code')
     expect(repaired).toMatchObject({ last_error_digest: failing?.['digest'] })
     expect(repaired?.['digest']).not.toBe(failing?.['digest'])
+    expect(states.get('schema')?.['last_error']).toContain(
+      'JSONSchemaScorer: json_schema is not a JSON schema: ',
+    )
     expect(states.get('other')).toMatchObject({ class_name: 'TheirMonitor', problems: [expect.any(String)] })
   })
 

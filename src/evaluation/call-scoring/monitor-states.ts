@@ -2,6 +2,7 @@ import pMap from 'p-map'
 import { ClientError } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import type { Log } from '../../log.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
@@ -20,6 +21,7 @@ const READ_AT_ONCE = 4
 
 export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
+  log: Log
   waiting: Pick<WaitingLimits, 'ofMonitors'>
   objects: Pick<Objects, 'read' | 'query' | 'watchChanges'>
   calls: Pick<Calls, 'list'>
@@ -48,7 +50,8 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
     const { runs } = monitor
     if (runs === undefined) return monitor.problems
     const refs = runs._class_name === CLASSIFIER_CLASS ? [runs.ref] : runs.scorers
-    const scorers = await pMap(refs, (ref) => problemIn(() => scorerChecks.check(project_id, ref)), {
+    const within = { log: deps.log, signal: context.signal }
+    const scorers = await pMap(refs, (ref) => problemIn(() => scorerChecks.check(project_id, ref), within), {
       concurrency: READ_AT_ONCE,
     })
     const query = await problemIn(async () => {
@@ -56,8 +59,8 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
       // An id that no call has: the query is compiled to find errors, and selects nothing.
       const filter = { call_ids: [newId()] }
       for await (const _ of await deps.calls.list({ project_id, filter, query: runs.query }, context)) break
-    }, 'query: ')
-    return [...scorers, query].filter((problem) => problem !== undefined)
+    }, within)
+    return [...scorers, query && `query: ${query}`].filter((problem) => problem !== undefined)
   }
 
   function warnings(
@@ -112,13 +115,19 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
   return { warnings, list }
 }
 
-/** The message that the caller of the query would get. */
-async function problemIn(work: () => Promise<void>, prefix = ''): Promise<string | undefined> {
+/** Why a part of a monitor fails; whatever that is, the other monitors of the project are shown. */
+async function problemIn(
+  work: () => Promise<void>,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<string | undefined> {
   try {
     await work()
     return undefined
   } catch (error) {
-    if (error instanceof ClientError) return prefix + error.message
-    throw error
+    signal.throwIfAborted()
+    if (error instanceof ClientError) return error.message
+    const errorId = newId()
+    log.error({ err: error, error_id: errorId }, 'unexpected error')
+    return `Internal server error (${errorId})`
   }
 }

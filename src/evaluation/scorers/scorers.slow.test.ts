@@ -45,6 +45,11 @@ describe('scorers of builtin classes', () => {
     expect(() => score('LevenshteinScorer', {}, 'x'.repeat(100_001), { target: '' })).toThrow('100000')
     expect(() => score('RegexScorer', { pattern: '(' }, 'x')).toThrow('pattern')
     expect(() => score('RegexScorer', {}, 'x')).toThrow('pattern')
+    const twice = { a: { $id: 'https://a.example/' }, b: { $id: 'https://a.example/' } }
+    for (const json_schema of [{ items: { $ref: 'http://[' } }, { $id: 'http://[' }, { properties: twice }])
+      expect(() => score('JSONSchemaScorer', { json_schema }, '{}')).toThrow(
+        'JSONSchemaScorer: json_schema is not a JSON schema: ',
+      )
     expect(() => score('RegexScorer', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}b`)).toThrow('500 ms')
     expect(score('OtherScorer', {}, 'x')).toBeUndefined()
   })
