@@ -147,11 +147,20 @@ export function memberText(text: string, key: string | number): string | undefin
 
 /** The texts of some members of an object text, all found at once; undefined for absent ones. */
 export function memberTexts(text: string, names: readonly string[]): (string | undefined)[] {
-  const found = new Map<string, string>()
-  visitParts(text, '{', (name, start, end) => {
-    if (typeof name === 'string' && names.includes(name)) found.set(name, text.slice(start, end))
-  })
+  const found = partTexts(text, new Set(names))
   return names.map((name) => found.get(name))
+}
+
+/** The texts of those members of an object text, or elements of an array text, whose names or positions are `wanted`. */
+export function partTexts(
+  text: string,
+  wanted: Pick<ReadonlySet<string | number>, 'has'>,
+): Map<string | number, string> {
+  const found = new Map<string | number, string>()
+  visitParts(text, text.startsWith('[') ? '[' : '{', (key, start, end) => {
+    if (wanted.has(key)) found.set(key, text.slice(start, end))
+  })
+  return found
 }
 
 /** Walks the members of an object text, or the elements of an array text; nothing where the text begins otherwise. */

@@ -16,7 +16,7 @@ import { namedIds } from '../query-language/named-ids.ts'
 import { type Page, sortedPageOf } from '../query-language/page.ts'
 import { internalRef, isInternalRef, isRef } from '../ref-uri.ts'
 import { refsIn } from '../refs/refs-in.ts'
-import { ALL_COLUMNS, fieldReader, type StoredFeedback, shownColumns } from './fields.ts'
+import { ALL_COLUMNS, fieldsReader, isShown, type StoredFeedback } from './fields.ts'
 import { checkedPayload } from './payload.ts'
 import * as queries from './queries.ts'
 import { redactedRows, type StoredRow } from './redact-rows.ts'
@@ -27,6 +27,9 @@ const BATCH_MAX = 1000
 
 /** An id is a UUID by custom; longer ones would only fill the table's key. */
 const ID_CHARS_MAX = 128
+
+/** Besides its text, a field of a row takes as much memory as about so many characters of the reply, also where it is absent. */
+const CELL_CHARS = 32
 
 /** The time in an id that is derived from content alone. */
 const NO_TIME = 0
@@ -125,7 +128,7 @@ export function createFeedback(deps: {
     const total_count = (await firstOf(count))?.count ?? 0
     const result = isCount
       ? countRows(fields, total_count, page)
-      : await shownRows(rows, fields, req.fields?.length ? () => fields : shownColumns)
+      : await shownRows(rows, { fields, isShown: req.fields?.length ? () => true : isShown }, signal)
     return { result, total_count }
   }
 
@@ -152,30 +155,32 @@ export function createFeedback(deps: {
   return { record: write, create, createBatch, query, purge, replace }
 }
 
-/** Rows with the fields that are shown of each, all of which are among `fields`. @throws 413 for more than a reply can hold */
+/** Rows with those of the fields that are shown of each. @throws 413 for more than a reply can hold */
 async function shownRows(
   rows: readonly StoredFeedback[],
-  fields: readonly string[],
-  shownOf: (row: StoredFeedback) => readonly string[],
+  {
+    fields,
+    isShown,
+  }: { fields: readonly string[]; isShown: (row: StoredFeedback, field: string) => boolean },
+  signal: AbortSignal,
 ): Promise<wire.FeedbackQueryRes['result']> {
-  const readers = new Map(fields.map((field) => [field, fieldReader(field)]))
+  const textsOf = fieldsReader(fields)
   // Fields may overlap, as a payload and each of its members do.
   const onPayload = createReplyBudget()
-  const shown = rows.map((row) => ({ row, members: new Map<string, JsonText | null>() }))
-  await inTurns(cellsOf(shown, shownOf), ({ row, members, field }) => {
-    const value = readers.get(field)?.(row) ?? null
-    onPayload(field.length + (value?.text.length ?? 0))
-    members.set(field, value)
+  const result: wire.FeedbackQueryRes['result'] = []
+  await inTurns(rows, (row) => {
+    signal.throwIfAborted()
+    const texts = textsOf(row)
+    const members: Record<string, JsonText | null> = {}
+    for (const [index, field] of fields.entries()) {
+      if (!isShown(row, field)) continue
+      const text = texts[index]
+      onPayload(CELL_CHARS + field.length + (text?.length ?? 0))
+      members[field] = text === undefined ? null : new JsonText(text)
+    }
+    result.push(members)
   })
-  return shown.map(({ members }) => Object.fromEntries(members))
-}
-
-/** Every field of every row: a payload may have a megabyte, in which each field is looked for. */
-function* cellsOf<Shown extends { row: StoredFeedback }>(
-  rows: readonly Shown[],
-  shownOf: (row: StoredFeedback) => readonly string[],
-) {
-  for (const shown of rows) for (const field of shownOf(shown.row)) yield { ...shown, field }
+  return result
 }
 
 /** The fields that a query returns; `*` stands for all columns. @throws 400 for a count beside other fields. */
