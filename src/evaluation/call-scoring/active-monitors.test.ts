@@ -34,8 +34,8 @@ describe('a monitor', () => {
       ...published(`m${index}`, { scorers: refs(2) }),
       wb_user_id: 'someone',
     }))
-    const query = async () => ({ objs }) as never
-    const known = await knownMonitors({ query }, 'a/b')
+    const lastPublished = async () => objs as never
+    const known = await knownMonitors({ lastPublished }, 'a/b')
     const running = known.flatMap(({ runs }) => runs ?? [])
     expect(running).toHaveLength(100)
     expect(tasksPerCall(running)).toBe(200)

@@ -57,7 +57,7 @@ export interface ActiveMonitor extends z.output<typeof Monitor> {
   user: string
 }
 
-/** The newest version of a monitor. */
+/** The version of a monitor that was published last. */
 export interface KnownMonitor {
   object_id: string
   digest: string
@@ -70,13 +70,12 @@ export interface KnownMonitor {
   problems: string[]
 }
 
-/** The newest versions of the monitors of a project. */
+/** The monitors of a project as they were published last, which may be once more as they were before. */
 export async function knownMonitors(
-  objects: Pick<Objects, 'query'>,
+  objects: Pick<Objects, 'lastPublished'>,
   projectId: string,
 ): Promise<KnownMonitor[]> {
-  const filter = { base_object_classes: [MONITOR_CLASS], latest_only: true }
-  const { objs } = await objects.query({ project_id: projectId, filter })
+  const objs = await objects.lastPublished(projectId, MONITOR_CLASS)
   let running = 0
   return objs.map((obj) => {
     const monitor = readMonitor(projectId, { ...obj, user: obj.wb_user_id ?? '' })

@@ -185,6 +185,30 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     expect(states.get('other')).toMatchObject({ class_name: 'TheirMonitor', problems: [expect.any(String)] })
   })
 
+  it('run or not as they were published last, also where that is what they were before', async () => {
+    const project = server.newProject()
+    const scorers = [await objects.scorer(project, 'ValidJSONScorer')]
+    const isActive = async () => {
+      const { monitors } = await replyOf<{ monitors: Fields[] }>(
+        await server.request(`/v2/${project}/monitors`),
+      )
+      return monitors.map(({ is_active }) => is_active)
+    }
+    const off = await monitor(project, scorers, { active: false })
+    await monitor(project, scorers)
+    expect(await isActive()).toEqual([true])
+    expect(await monitor(project, scorers, { active: false })).toBe(off)
+    expect(await isActive()).toEqual([false])
+    await record(project, [{ output: 'while it is off' }])
+    await monitor(project, scorers)
+    expect(await isActive()).toEqual([true])
+    const [id] = await record(project, [{ output: '{}' }])
+    expect(await said(project, 1)).toMatchObject([{ weave_ref: expect.stringContaining(String(id)) }])
+    const latest = { project_id: project, object_id: 'watch', digest: 'latest' }
+    const { obj } = await replyOf<{ obj: Fields }>(await server.post('/obj/read', latest))
+    expect(obj).toMatchObject({ version_index: 1, val: { active: true } })
+  })
+
   it('give a score up that was begun too often, with the reason in its call', async () => {
     const project = server.newProject()
     const scorer = await objects.scorer(project, 'ValidJSONScorer')

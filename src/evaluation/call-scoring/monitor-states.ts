@@ -23,7 +23,7 @@ export interface MonitorStatesDeps extends LoadingDeps {
   control: ControlDb
   log: Log
   waiting: Pick<WaitingLimits, 'ofMonitors'>
-  objects: Pick<Objects, 'read' | 'query' | 'watchChanges'>
+  objects: Pick<Objects, 'read' | 'lastPublished' | 'watchChanges'>
   calls: Pick<Calls, 'list'>
 }
 
@@ -34,7 +34,7 @@ export interface MonitorStates {
     published: Pick<Obj, 'project_id' | 'object_id' | 'digest' | 'val'>,
     context: CallContext,
   ): Promise<string[]>
-  /** The newest version of every monitor of a project. */
+  /** Every monitor of a project, as it was published last. */
   list(req: ProjectPath, context: CallContext): Promise<wire.MonitorsRes>
 }
 

@@ -33,7 +33,7 @@ async function useMonitors(
         return (async function* () {})()
       },
     },
-    objects: { query: async () => ({ objs }), watchChanges: () => undefined },
+    objects: { lastPublished: async () => objs, watchChanges: () => undefined },
     feedback: { query: async () => ({ result: [] }) },
     scoringTasks: { addIn: async () => undefined, wake: () => undefined },
     waitingScores: { ofMonitors: async () => () => ({ count: 0, problem }) },

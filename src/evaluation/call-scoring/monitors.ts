@@ -31,7 +31,7 @@ const ATTEMPTS_MAX = 12
 export interface MonitorsDeps extends WantedDeps {
   control: ControlDb
   calls: Pick<Calls, 'list' | 'watchEnds'>
-  objects: Pick<Objects, 'query' | 'watchChanges'>
+  objects: Pick<Objects, 'lastPublished' | 'watchChanges'>
   jobQueue: JobQueue
   peers: Peers
   log: Log

@@ -28,7 +28,7 @@ export interface CallScoring {
 }
 
 export function createCallScoring(
-  deps: ScoringDeps & { calls: Pick<Calls, 'ids'>; objects: Pick<Objects, 'query' | 'watchChanges'> },
+  deps: ScoringDeps & { calls: Pick<Calls, 'ids'>; objects: Pick<Objects, 'lastPublished' | 'watchChanges'> },
 ): CallScoring {
   const { control, calls } = deps
   const scoring = createScoring(deps)

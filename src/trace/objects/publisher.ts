@@ -11,7 +11,7 @@ import { digestOf } from '../digest-thread.ts'
 import { isLonger } from '../text-length.ts'
 import { classified, MONITOR_CLASS, type ObjectClasses } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
-import { isLive, keyOf } from './versions.ts'
+import { isLive, isPublishedLast, keyOf } from './versions.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: longer names are refused with 400, other characters with 403. */
@@ -40,7 +40,10 @@ export type Review = (
   context: CallContext,
 ) => Promise<string[]>
 
-/** The same content under the same name makes no new version; a deleted one is restored with its old index. */
+/**
+ * The same content under the same name makes no new version; a deleted one is restored with its old index. Of a monitor it is noted
+ * as published last, since the version that a client published last decides whether the monitor runs.
+ */
 export interface Publisher {
   /** @throws 403 for a monitor of a caller who may only add data; 400, 403 for names */
   create(req: wire.ObjCreateReq, context: CallContext): Promise<wire.ObjCreateRes>
@@ -62,16 +65,19 @@ export function createPublisher(deps: {
   const { traces, projects, redaction, versionsOf, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
-    const { project_id, digest } = content
+    const { project_id, digest, base_object_class } = content
     await projects.ensureById(project_id)
     const known = await versionsOf(project_id, names)
-    const live = new Set(known.filter(isLive).map(keyOf))
-    const missing = names.filter((object_id) => !live.has(keyOf({ object_id, digest })))
+    const isUnchanged = (version: VersionRow) =>
+      version.digest === digest &&
+      isLive(version) &&
+      (base_object_class !== MONITOR_CLASS || isPublishedLast(known, version))
+    const unchanged = new Set(known.filter(isUnchanged).map(keyOf))
+    const missing = names.filter((object_id) => !unchanged.has(keyOf({ object_id, digest })))
     if (missing.length === 0) return
-    const at = nowAfter(known.flatMap(({ created_at, deleted_at }) => [created_at, deleted_at]))
+    const at = nowAfter(known.flatMap(({ published_at, deleted_at }) => [published_at, deleted_at]))
     const rows = missing.map((object_id) => ({ ...content, object_id, created_at: at, published_at: at }))
     await traces.insert('objects', rows)
-    const { base_object_class } = content
     onChange({ project_id, base_object_class, kind: 'published' })
   }
 

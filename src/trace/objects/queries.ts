@@ -12,6 +12,8 @@ export interface VersionRow {
   leaf_object_class: string | null
   wb_user_id: string | null
   created_at: string
+  /** The last time; of known content that is published again, this is kept for monitors alone. */
+  published_at: string
   deleted_at: string | null
   version_index: number
   is_live: number
@@ -42,7 +44,7 @@ function versions(project: string, condition: string): string {
     SELECT *, is_live AND row_number() OVER (
         PARTITION BY kind, object_id, is_live ORDER BY first_created_at DESC, digest DESC) = 1 AS is_latest
     FROM (
-      SELECT object_id, digest, kind, base_object_class, leaf_object_class, wb_user_id, deleted_at,
+      SELECT object_id, digest, kind, base_object_class, leaf_object_class, wb_user_id, published_at, deleted_at,
         objects.created_at AS first_created_at,
         if(ifNull(published_at > deleted_at, 0), published_at, first_created_at) AS created_at,
         isNull(deleted_at) OR published_at > deleted_at AS is_live,
@@ -75,6 +77,21 @@ export function selectObjects(req: ObjsQueryReq, page: Page): Query {
   return {
     sql: `SELECT * EXCEPT (first_created_at) FROM (${versions(project, condition)}) WHERE ${filterConditions(req.filter, project, params)}
       ORDER BY ${[...order, 'created_at asc', 'version_index asc', 'object_id asc'].join(', ')} ${pageSql(page, params)}`,
+    params: params.values,
+  }
+}
+
+/** Of each object the live version that was published last, in order, where that is of a class. */
+export function selectLastPublished(projectId: string, baseObjectClass: string): Query {
+  const params = createParams()
+  const project = params.bindProject(projectId)
+  const isOfClass = `base_object_class = ${params.bind(baseObjectClass, 'String')}`
+  const condition = `object_id IN (SELECT object_id FROM objects WHERE project_id = ${project} AND ${isOfClass})`
+  return {
+    sql: `SELECT * EXCEPT (first_created_at) FROM (
+        SELECT * FROM (${versions(project, condition)}) WHERE is_live
+        ORDER BY published_at DESC, first_created_at DESC, digest DESC LIMIT 1 BY kind, object_id
+      ) WHERE ${isOfClass} ORDER BY created_at, version_index, object_id`,
     params: params.values,
   }
 }

@@ -7,7 +7,15 @@ import { nowAfter } from '../../time.ts'
 import { createLabels, type Labelling, type Labels } from './labels.ts'
 import { createPublisher, type OnChange, type Publisher, type Review } from './publisher.ts'
 import type { VersionRow } from './queries.ts'
-import { createVersionReading, isLive, keyOf, pickAll, unknownVersion, type VersionName } from './versions.ts'
+import {
+  createVersionReading,
+  isLive,
+  keyOf,
+  pickAll,
+  unknownVersion,
+  type VersionName,
+  type VersionReading,
+} from './versions.ts'
 import type * as wire from './wire.ts'
 
 /** Wire: versions named in one deletion. */
@@ -30,6 +38,11 @@ export interface Objects extends Publisher, Omit<Labelling, 'labelsOf' | 'remove
    */
   readValues(projectId: string, names: readonly VersionName[]): Promise<(JsonText | null | undefined)[]>
   query(req: wire.ObjsQueryReq): Promise<wire.ObjsQueryRes>
+  /**
+   * Of each object of a class the version that was published last. Wire: that may be an older one than `latest`, if its content was
+   * published once more.
+   */
+  lastPublished(projectId: string, baseObjectClass: string): Promise<wire.Obj[]>
   /** Calls a function for versions that this server publishes, deletes or erases from now on. */
   watchChanges(watcher: OnChange): void
   /** Tells those who watch of versions that an erasure has removed. */
@@ -44,7 +57,8 @@ export function createObjects(deps: {
   redaction: Pick<Redaction, 'of'>
 }): Objects {
   const { traces, projects } = deps
-  const { versionsOf, findVersions, selected, valuesOf, sizesOf } = createVersionReading(traces)
+  const reading = createVersionReading(traces)
+  const { versionsOf, findVersions, selected, valuesOf, sizesOf } = reading
   const watchers = new Set<OnChange>()
   const onChange: OnChange = (change) => {
     for (const watcher of watchers) watcher(change)
@@ -72,11 +86,8 @@ export function createObjects(deps: {
     const deleted_at = nowAfter(doomed.map(({ created_at }) => created_at))
     const rows = doomed.map((version) => deletionOf(project_id, version, deleted_at))
     // First, since a request that is repeated finds nothing to delete once the versions are gone.
-    await removeLabels(
-      project_id,
-      object_id,
-      doomed.map((version) => version.digest),
-    )
+    const removed = doomed.map(({ digest }) => digest)
+    await removeLabels(project_id, object_id, removed)
     await traces.insert('objects', rows)
     for (const { base_object_class } of doomed) onChange({ project_id, base_object_class, kind: 'removed' })
     return { num_deleted: doomed.length, deleted_versions: doomed.map(classesOfVersion) }
@@ -120,6 +131,7 @@ export function createObjects(deps: {
     deleteOf,
     readValues,
     query,
+    lastPublished: (projectId, baseObjectClass) => lastPublished(reading, projectId, baseObjectClass),
     ...createPublisher({
       ...deps,
       versionsOf,
@@ -131,6 +143,16 @@ export function createObjects(deps: {
     reviewWith,
     ...labelling,
   }
+}
+
+async function lastPublished(
+  reading: VersionReading,
+  projectId: string,
+  baseObjectClass: string,
+): Promise<wire.Obj[]> {
+  const versions = await reading.lastPublished(projectId, baseObjectClass)
+  const options = { values: await reading.valuesOf(projectId, versions), labels: undefined }
+  return versions.map((version) => objOf(projectId, version, options))
 }
 
 /** The other columns are those of the version: this row merges into it. */
@@ -147,7 +169,7 @@ interface ShapeOptions {
 
 /** Wire: without the value, `val` is an empty object; `latest` stands before the other aliases. */
 function objOf(projectId: string, version: VersionRow, { values, sizes, labels }: ShapeOptions): wire.Obj {
-  const { is_live, ...shown } = version
+  const { is_live, published_at: _, ...shown } = version
   const own = labels?.get(keyOf(version))
   return {
     ...shown,

@@ -26,6 +26,8 @@ export interface VersionReading {
   ): Promise<(VersionRow | undefined)[]>
   /** The live versions that a filter selects, in order. */
   selected(req: ObjsQueryReq): Promise<VersionRow[]>
+  /** Of each object the live version that was published last, in order, where that is of a class. */
+  lastPublished(projectId: string, baseObjectClass: string): Promise<VersionRow[]>
   valuesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, JsonText>>
   /** Bytes of the values. */
   sizesOf(projectId: string, versions: readonly VersionRow[]): Promise<Map<string, number>>
@@ -78,6 +80,8 @@ export function createVersionReading(traces: TraceDb): VersionReading {
   return {
     versionsOf,
     findVersions,
+    lastPublished: (projectId, baseObjectClass) =>
+      rowsOf(traces.query<VersionRow>(queries.selectLastPublished(projectId, baseObjectClass))),
     selected: (req) => rowsOf(traces.query<VersionRow>(queries.selectObjects(req, pageOf(req)))),
     valuesOf,
     sizesOf,
@@ -134,4 +138,12 @@ function latestOf(versions: readonly VersionRow[]): VersionRow | undefined {
 
 export function isLive(version: VersionRow): boolean {
   return version.is_live === 1
+}
+
+/** Whether no other live version of its object was published after this one, which is among them. */
+export function isPublishedLast(versions: readonly VersionRow[], version: VersionRow): boolean {
+  const others = versions.filter(
+    ({ kind, object_id }) => kind === version.kind && object_id === version.object_id,
+  )
+  return others.every((other) => !isLive(other) || other.published_at <= version.published_at)
 }
