@@ -332,6 +332,36 @@ describe('POST /evaluations/status', () => {
   })
 })
 
+describe('POST /calls/delete', () => {
+  it('200 ends an evaluation whose call is deleted, and leaves no calls of it behind', async () => {
+    const project = server.newProject()
+    const rows = Array.from({ length: 20 }, (_, n) => ({ user_input: n < 12 ? `say ${n}` : 'hang' }))
+    const evaluation = await objects.evaluation(project, await objects.dataset(project, rows), [])
+    const id = await start(project, evaluation, await objects.model(project))
+    await vi.waitFor(
+      async () => expect(await statusOf(project, id)).toMatchObject({ completed_rows: 12 }),
+      WAIT_MAX,
+    )
+    const aborted = provider.aborted()
+    await replyOf(await server.post('/calls/delete', { project_id: project, call_ids: [id] }))
+    // As if a row had ended while the deletion looked for calls below the evaluation.
+    const late = {
+      project_id: project,
+      op_name: 'late',
+      started_at: '2026-01-01T00:00:00Z',
+      trace_id: id,
+      parent_id: id,
+    }
+    await replyOf(await server.post('/call/start', { start: { ...late, attributes: {}, inputs: {} } }))
+    await vi.waitFor(() => expect(provider.aborted()).toBe(aborted + 8), WAIT_MAX)
+    await vi.waitFor(async () => {
+      const job = server.stores.control.selectFrom('jobs').select('state').where('id', '=', id)
+      expect(await job.execute()).toEqual([{ state: 'completed' }])
+    }, WAIT_MAX)
+    expect(await callsIn(server, project)).toEqual([])
+  })
+})
+
 describe('POST /evaluations/cancel', () => {
   it('200 ends an evaluation that hangs, with the results of its rows', async () => {
     const project = server.newProject()

@@ -13,7 +13,8 @@ import { isTemporary } from '../retry.ts'
 import type { LoadingDeps } from '../scorers/load-scorer.ts'
 import { PREDICT } from './evaluate-row.ts'
 import { loadEvaluation } from './load-evaluation.ts'
-import { EvaluationDeleted, type RunningDeps, runEvaluation } from './run-evaluation.ts'
+import { type RunningDeps, runEvaluation } from './run-evaluation.ts'
+import { EvaluationDeleted } from './while-wanted.ts'
 
 /** Evaluations that run at once; each has its rows in turn, and all share the same models. */
 const AT_ONCE = 4
@@ -74,6 +75,8 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
       } catch (error) {
         if (!(error instanceof EvaluationDeleted)) throw error
         log.info({ evaluation: id, reason: messageOf(error) }, 'evaluation ended')
+        // Results of rows may have been written after the deletion looked for calls below the evaluation.
+        await calls.delete({ project_id, call_ids: [id] })
       }
     },
 

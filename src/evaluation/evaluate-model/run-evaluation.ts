@@ -28,6 +28,7 @@ import { type TrialSignals, workOnAll } from './all-trials.ts'
 import { evaluateRow, type Trial } from './evaluate-row.ts'
 import type { LoadedEvaluation } from './load-evaluation.ts'
 import { summarizeRows } from './summarize-rows.ts'
+import { EvaluationDeleted, whileWanted } from './while-wanted.ts'
 
 /** Rows of the dataset in memory. */
 const ROWS_PER_PAGE = 500
@@ -36,7 +37,7 @@ const ROWS_PER_PAGE = 500
 const ATTRIBUTES = { _weave_eval_meta: { declarative: true, evaluate_model_worker: true } }
 
 export interface RunningDeps {
-  calls: Pick<Calls, 'read' | 'list' | 'ids' | 'writeParts'>
+  calls: Pick<Calls, 'read' | 'list' | 'ids' | 'writeParts' | 'delete'>
   feedback: Pick<Feedback, 'record'>
   objects: Pick<Objects, 'read'>
   tables: Pick<Tables, 'queryStream'>
@@ -67,7 +68,7 @@ interface Running {
 /**
  * Evaluates every row that has no result, and ends the evaluation with its summary. The result of a row is written at
  * once, and its calls have the same ids in every attempt: only an interrupted row is evaluated again.
- * @throws the reason of `signal`, which leaves everything as it is; that of `turn`, and what some rows may not meet later, once the
+ * @throws EvaluationDeleted once its call is gone; the reason of `signal`, which leaves everything as it is; that of `turn`, and what some rows may not meet later, once the
  * rows in progress have been evaluated.
  */
 export async function runEvaluation(
@@ -81,7 +82,11 @@ export async function runEvaluation(
   const context = backgroundContext(job, either, await deps.principals.rightsOf(job))
   const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
   const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
-  await workOnAll(waitingTrials(deps, running), evaluate, { signal, turn, failed })
+  await whileWanted(
+    () => checkWanted(deps, running),
+    failed,
+    () => workOnAll(waitingTrials(deps, running), evaluate, { signal, turn, failed }),
+  )
   const { rows, totals } = await readOutcomes(deps, running)
   const summary = new JsonText(stringify(summarizeRows(rows, evaluation.scorers)))
   const calls = recorded(running)
@@ -113,7 +118,6 @@ async function* waitingTrials(deps: RunningDeps, running: Running): AsyncGenerat
       (at) => !done.has(derivedId(job.call_id, seedOf(at))),
     )
     if (waiting.length === 0) continue
-    await checkWanted(deps, running)
     const values = new Map<number, Omit<Trial, 'seed'>>()
     // A page may span two trials, and then starts the dataset again.
     for (const offset of new Set([index % rows, 0])) {
@@ -140,14 +144,11 @@ function columnsOf(row: JsonText): Record<string, unknown> {
   return Columns.parse(row.value())
 }
 
-/** An evaluation whose call was deleted needs no rows. @throws when the call is gone. */
+/** @throws EvaluationDeleted when the call is gone. */
 async function checkWanted({ calls }: RunningDeps, { job, context }: Running): Promise<void> {
   const { call } = await calls.read({ project_id: job.project_id, id: job.call_id }, context)
   if (call == null) throw new EvaluationDeleted(`Evaluation ${job.call_id} was deleted`)
 }
-
-/** The call of the evaluation was deleted, so its result is not needed. */
-export class EvaluationDeleted extends Error {}
 
 function recorded({ job }: Running): RecordedCalls {
   const { project_id, call_id, user } = job
