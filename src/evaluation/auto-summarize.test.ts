@@ -10,6 +10,7 @@ describe('autoSummarize', () => {
     [['a', 'b'], 'null'],
     [[1, 2, null], '{"mean":1.5}'],
     [[2, true], '{"mean":1.5}'],
+    [[true, 'x', '', 0, [], {}, { a: 1 }], '{"true_count":3,"true_fraction":0.42857142857142855}'],
     [[true, false, {}], '{"true_count":1,"true_fraction":0.3333333333333333}'],
     [[1, 3, {}], '{"mean":2.0}'],
     [
@@ -24,5 +25,9 @@ describe('autoSummarize', () => {
     [[{ a: 'x' }], 'null'],
   ])('%j', (values, summary) => {
     expect(stringify(autoSummarize(values))).toBe(summary)
+  })
+
+  it('averages the numbers alone, where the client fails', () => {
+    expect(stringify(autoSummarize([1, 'x', { a: 1 }, 3]))).toBe('{"mean":2.0}')
   })
 })

@@ -26,15 +26,24 @@ function summarize(column: readonly unknown[], unscored: number): Summary | null
   const values = column.filter((value) => value !== null && value !== undefined)
   const [first] = values
   if (typeof first === 'boolean') {
-    const true_count = values.filter(Boolean).length
+    const true_count = values.filter(isTruthy).length
     return { true_count, true_fraction: float(true_count / (values.length + unscored)) }
   }
   if (typeof first === 'number') {
-    // Python counts True as one.
-    const sum = values.reduce<number>((total, value) => total + Number(value), 0)
-    return { mean: float(sum / values.length) }
+    // Python counts True as one, and has no mean of other values.
+    const numbers = values.flatMap((value) => (isNumber(value) ? Number(value) : []))
+    return { mean: float(numbers.reduce((total, number) => total + number, 0) / numbers.length) }
   }
   return isRecord(first) ? summarizeMembers(values.filter(isRecord), unscored) : null
+}
+
+function isNumber(value: unknown): value is number | boolean {
+  return typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** As in Python, where empty lists and objects are false. */
+function isTruthy(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)
 }
 
 function summarizeMembers(values: readonly Record<string, unknown>[], unscored: number): Summary | null {
