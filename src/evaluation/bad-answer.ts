@@ -1,6 +1,6 @@
 import { ClientError } from '../errors.ts'
 
-/** 503: a model answered something that cannot be used; asked once more, it may answer something else. */
+/** 503: a model answered something that cannot be used. */
 export class BadAnswer extends ClientError {
   constructor(message: string, cause?: unknown) {
     super(503, 'ServiceUnavailableError', message, { cause })

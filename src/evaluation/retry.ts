@@ -1,5 +1,6 @@
 import pRetry, { AbortError } from 'p-retry'
 import { ClientError } from '../errors.ts'
+import { BadAnswer } from './bad-answer.ts'
 
 /** What may succeed later is retried after 1, 2, 4, 8 and 16 s. */
 const RETRIES = 5
@@ -21,7 +22,8 @@ export function withRetries<Result>(work: () => Promise<Result>, signal: AbortSi
   )
 }
 
-/** Whether the same may succeed later. */
+/** Whether the same may succeed later. A bad answer is final: models often repeat theirs, and each is paid for. */
 export function isTemporary(error: unknown): boolean {
+  if (error instanceof BadAnswer) return false
   return error instanceof ClientError && (error.status === 429 || error.status >= 500)
 }

@@ -58,6 +58,22 @@ describe('POST /calls/score', () => {
     expect(await feedbackIn(server, project)).toEqual([])
   })
 
+  it('200 asks a judge once that answers with something else than JSON', async () => {
+    const project = server.newProject()
+    const [id] = await record(project, [{ output: 'x' }])
+    const model = await objects.model(project, { response_format: 'json_object' })
+    const judge = { name: 'judge', model, scoring_prompt: 'say what is no JSON' }
+    const scorer_refs = [await objects.scorer(project, 'LLMAsAJudgeScorer', judge)]
+    const before = provider.requests.length
+    await replyOf(await server.post('/calls/score', { project_id: project, call_ids: [id], scorer_refs }))
+    await eventually(async () => {
+      const exceptions = (await callsIn(server, project)).map(({ exception }) => exception)
+      expect(exceptions).toContainEqual(expect.stringContaining('The model was asked for JSON'))
+      expect(await pendingIn(project)).toEqual([])
+    })
+    expect(provider.requests.slice(before)).toHaveLength(1)
+  })
+
   it('200 gives up a rule without end, with the reason in its call, and answers meanwhile', async () => {
     const project = server.newProject()
     const [id] = await record(project, [{ output: JSON.stringify(`${'a'.repeat(45)}!`) }])

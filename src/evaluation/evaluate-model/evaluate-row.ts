@@ -3,7 +3,6 @@ import { nowIso } from '../../time.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../ask.ts'
 import { float } from '../auto-summarize.ts'
-import { BadAnswer } from '../bad-answer.ts'
 import { PREDICT_AND_SCORE } from '../evaluation-runs/evaluation-calls.ts'
 import type { RecordedCalls } from '../recorded-calls.ts'
 import { isTemporary } from '../retry.ts'
@@ -120,7 +119,7 @@ async function predictionOf(
 /** Whether an error is none of the row, and there is another attempt. An answer is the model's result, however bad it is. */
 function mayPass({ isLastAttempt }: RowDeps, error: unknown): boolean {
   if (error instanceof StoreFailed) return true
-  return !isLastAttempt && isTemporary(error) && !(error instanceof BadAnswer)
+  return !isLastAttempt && isTemporary(error)
 }
 
 function scoreOf(
