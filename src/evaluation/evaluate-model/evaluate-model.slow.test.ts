@@ -111,11 +111,8 @@ describe('POST /evaluations/evaluate_model', () => {
       objects.publish(project, name, { _class_name: 'RegexScorer', _bases: ['Scorer', 'Object'], pattern })
     const [first, second] = [await regex('m1', 'a'), await regex('m2', 'zzz')]
     const model = await objects.model(project)
-    const { status } = await evaluate(
-      project,
-      await objects.evaluation(project, rows, [first, second]),
-      model,
-    )
+    const both = await objects.evaluation(project, rows, [first, second])
+    const { status } = await evaluate(project, both, model)
     expect(status).toMatchObject({
       output: { m1: { match: { true_count: 1 } }, m2: { match: { true_count: 0 } } },
     })
