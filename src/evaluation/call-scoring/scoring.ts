@@ -2,7 +2,6 @@ import { placeOf } from '../../access.ts'
 import type { Principals } from '../../accounts/callers/principals.ts'
 import { invalidRequest, messageOf, StoreFailed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { derivedId } from '../../ids.ts'
 import type { Playground } from '../../inference/playground/service.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
@@ -186,18 +185,16 @@ function feedbackOf(
   callId: string | undefined,
   output: unknown,
 ): FeedbackCreateReq[] {
-  const results = scorer.results?.(output) ?? [{ ref: scorer.ref, output }]
-  return results.map((result, index) =>
-    scoreFeedback({
-      id: index === 0 ? task.id : derivedId(task.id, `said/${index}`),
-      project_id: task.project_id,
-      scoredId: call.id,
-      callId: task.is_traced ? callId : undefined,
-      result,
-      turn: scored.turn,
-      triggerRef: task.trigger_ref,
-    }),
-  )
+  return scoreFeedback({
+    id: task.id,
+    project_id: task.project_id,
+    scorer,
+    output,
+    scoredId: call.id,
+    callId: task.is_traced ? callId : undefined,
+    turn: scored.turn,
+    triggerRef: task.trigger_ref,
+  })
 }
 
 function ofItsEntity(task: NewScoringTask): NewScoringTask & { entity: string } {

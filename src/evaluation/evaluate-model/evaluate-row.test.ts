@@ -37,7 +37,8 @@ function depsOf(score: Scorer['score'], deps: Partial<RowDeps> = {}): RowDeps {
         project_id,
         callId,
         scoredId: predictionId,
-        result: { ref: scorer.ref, output },
+        scorer,
+        output,
       }),
     predict: async () => 'predicted',
     ...deps,
@@ -47,6 +48,17 @@ function depsOf(score: Scorer['score'], deps: Partial<RowDeps> = {}): RowDeps {
 const trial = { digest: 'row', row: { user_input: 'x' }, seed: 'row/0' }
 
 describe('a row of an evaluation', () => {
+  it('has the feedback of all results of a scorer', async () => {
+    const deps = depsOf(async () => ['yes', 'no'])
+    const [scorer] = deps.evaluation.scorers
+    if (scorer === undefined) throw new Error('There is no scorer')
+    const refs = [ref('object', 'rude'), ref('object', 'late')]
+    scorer.results = (output) => refs.map((one, index) => ({ ref: one, output: (output as string[])[index] }))
+    const feedback = await evaluateRow(deps, trial)
+    expect(feedback.map(({ runnable_ref }) => runnable_ref)).toEqual(refs)
+    expect(new Set(feedback.map(({ id }) => id)).size).toBe(2)
+  })
+
   it('shows scorers the call of the prediction', async () => {
     const seen: Scored[] = []
     const deps = depsOf(async (scored) => void seen.push(scored))

@@ -38,7 +38,7 @@ export interface RowDeps {
   /** What scoring in a call is a part of. */
   scoringIn: (calls: RecordedCalls) => ScoringContext
   /** A score as feedback. @throws ClientError for one that feedback does not hold. */
-  toFeedback: (trial: Trial, score: Score) => FeedbackCreateReq
+  toFeedback: (trial: Trial, score: Score) => FeedbackCreateReq[]
   /** Asks the model for the row. */
   predict: (row: Record<string, unknown>, ask: Ask) => Promise<unknown>
 }
@@ -68,7 +68,7 @@ export async function evaluateRow(deps: RowDeps, trial: Trial): Promise<Feedback
       evaluation.scorers.map((scorer) => scoreOf(deps, { trial, scorer, predicted }, own)),
     )
     const scored = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    feedback.push(...scored.map((one) => one.feedback))
+    feedback.push(...scored.flatMap((one) => one.feedback))
     const failures = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
     if (failures.length > 0) throw failures.find((error) => mayPass(deps, error)) ?? failures[0]
     const scores = Object.fromEntries(scored.map(({ name, output }) => [name, output]))
@@ -126,7 +126,7 @@ function scoreOf(
   { scoringIn, toFeedback }: RowDeps,
   { trial, scorer, predicted }: { trial: Trial; scorer: Scorer; predicted: Predicted },
   calls: RecordedCalls,
-): Promise<{ name: string; output: unknown; feedback: FeedbackCreateReq }> {
+): Promise<{ name: string; output: unknown; feedback: FeedbackCreateReq[] }> {
   const { name, ref, opRef } = scorer
   const inputs = { self: ref, output: predicted.output, inputs: trial.row }
   const call = { op_name: opRef, inputs, seed: `${trial.seed}/score/${ref}` }

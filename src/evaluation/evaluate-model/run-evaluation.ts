@@ -185,7 +185,8 @@ async function evaluateAndWrite(deps: RunningDeps, running: Running, trial: Tria
       toFeedback: ({ seed }, { scorer, output, callId, predictionId }) =>
         scoreFeedback({
           callId,
-          result: scorer.results?.(output)[0] ?? { ref: scorer.ref, output },
+          scorer,
+          output,
           id: derivedId(call_id, `${seed}/feedback/${scorer.ref}`),
           project_id,
           scoredId: predictionId,

@@ -1,28 +1,43 @@
+import { derivedId } from '../../ids.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { checkSize } from '../../trace/feedback/payload.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef, parseRef } from '../../trace/ref-uri.ts'
 import type { AgentTurn } from './agent-turn.ts'
-import type { ScoreResult } from './scorer.ts'
+import type { ScoreResult, Scorer } from './scorer.ts'
+
+/** A score of a call. */
+interface Score {
+  /** Of its feedback; where that are several, of the first, and theirs are derived from it. */
+  id: string
+  project_id: string
+  scorer: Pick<Scorer, 'ref' | 'results'>
+  /** What the scorer has put out. */
+  output: unknown
+  /** The call that was scored. */
+  scoredId: string
+  /** The call of the scoring, where it has one. */
+  callId: string | undefined
+  /** The agent turn that was scored. */
+  turn?: AgentTurn | undefined
+  /** The monitor that defined the task. */
+  triggerRef?: string | null
+}
 
 /**
  * A scorer's results for a call, as the feedback that clients write themselves. Wire: its type is named after the ref.
  * @throws 400 for results that are too large for feedback
  */
-export function scoreFeedback(score: {
-  id: string
-  project_id: string
-  /** The call that was scored. */
-  scoredId: string
-  /** The call of the scoring, where it has one. */
-  callId: string | undefined
-  result: ScoreResult
-  /** The agent turn that was scored. */
-  turn?: AgentTurn | undefined
-  /** The monitor that defined the task. */
-  triggerRef?: string | null
-}): FeedbackCreateReq {
-  const { id, project_id, result } = score
+export function scoreFeedback(score: Score): FeedbackCreateReq[] {
+  const { id, scorer, output } = score
+  const results = scorer.results?.(output) ?? [{ ref: scorer.ref, output }]
+  return results.map((result, index) =>
+    feedbackOf(result, { ...score, id: index === 0 ? id : derivedId(id, `said/${index}`) }),
+  )
+}
+
+function feedbackOf(result: ScoreResult, score: Score): FeedbackCreateReq {
+  const { id, project_id } = score
   const feedback = {
     id,
     project_id,
