@@ -198,14 +198,14 @@ def test_the_penalty_refers_to_the_base_or_to_a_checkpoint(
     assert len(set(weights.values())) == 3
 
 
-def test_a_reference_of_another_shape(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
+def test_a_reference_with_another_alpha(worker: Worker, step_0: Path, tokenizer: Any, tmp_path: Path) -> None:
     groups = write_lines(tmp_path / "groups", sums(tokenizer, 2))
     other = tmp_path / "other"
     worker.run_job("a", step_0, other, groups)
     config = other / "adapter_config.json"
     config.write_text(config.read_text().replace('"lora_alpha": 16', '"lora_alpha": 32'))
     failed = worker.run_job("b", step_0, tmp_path / "none", groups, kl_penalty_coef=0.5, reference=other)[-1]
-    assert "another shape" in failed["error_message"]
+    assert "other layers, ranks or alphas" in failed["error_message"]
     assert worker.run_job("c", step_0, tmp_path / "step-1", groups)[-1]["kind"] == "checkpoint_saved"
 
 
