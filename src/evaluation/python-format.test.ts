@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { countFilledChars } from '../filled-templates.ts'
 import { pythonFormat } from './python-format.ts'
+
+function filled(template: string, values: Record<string, unknown>): string {
+  return pythonFormat(values, countFilledChars())(template)
+}
 
 describe('a template as Python fills it', () => {
   it.each([
@@ -10,13 +15,13 @@ describe('a template as Python fills it', () => {
     ['{a}', { a: ['a\nb\\'] }, `['a\\nb\\\\']`],
     ['nothing', {}, 'nothing'],
   ])('%j with %j', (template, values, text) => {
-    expect(pythonFormat(template, values)).toBe(text)
+    expect(filled(template, values)).toBe(text)
   })
 
   it('refuses a template that it cannot fill', () => {
-    expect(() => pythonFormat('{b}', { a: 1 })).toThrow('asks for {b}, and there is only a')
-    expect(() => pythonFormat('{a.b}', { a: 1 })).toThrow('asks for {a.b}')
-    expect(() => pythonFormat('a { b', {})).toThrow('single {')
-    expect(() => pythonFormat('a } b', {})).toThrow('single }')
+    expect(() => filled('{b}', { a: 1 })).toThrow('asks for {b}, and there is only a')
+    expect(() => filled('{a.b}', { a: 1 })).toThrow('asks for {a.b}')
+    expect(() => filled('a { b', {})).toThrow('single {')
+    expect(() => filled('a } b', {})).toThrow('single }')
   })
 })

@@ -269,6 +269,7 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
     isEncrypted: request.url.startsWith('https:'),
     header: (name) => request.headers.get(name) ?? undefined,
     bodyBytes: held.bytes(),
+    holds: held.hold,
     limits,
   }
   // The declaration was checked with the types of its input, which `Route` has erased.

@@ -27,6 +27,11 @@ export interface CallContext {
   header(name: string): string | undefined
   /** Bytes of the body, decompressed; absent where none was read before the handler, and for work without a request. */
   bodyBytes?: number
+  /**
+   * Counts bytes that are made of the body like those of the body, until the request is answered; absent for work without a
+   * request. @throws 503 when there is no room for them
+   */
+  holds?: (bytes: number) => void
   /** Limits that depend on what only its handler finds out; absent for work without a request. */
   limits?: Pick<RequestLimits, 'forEntity' | 'stores' | 'uploads' | 'setHeader'>
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { checked } from '../../checked.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
+import { countFilledChars, type FilledChars } from '../../filled-templates.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { BadAnswer } from '../bad-answer.ts'
 import { type Published, readPublished } from '../published.ts'
@@ -15,6 +16,9 @@ export const CLASSIFIER_CLASS = 'ClassifierMonitor'
 
 /** Classifiers of one monitor; models answer a prompt with more of them badly. */
 const CLASSIFIERS_MAX = 100
+
+/** Characters of all of them with their models and prompts, which may be the same large ones. */
+const CHARS_MAX = 16 * 1024 * 1024
 
 const Monitor = z.looseObject({ scorers: z.array(z.string()).min(1).max(CLASSIFIERS_MAX) })
 
@@ -34,12 +38,14 @@ interface Classifier {
   /** Classifiers with the same key ask the same model. */
   modelKey: string
   model: StructuredCompletionModel
+  /** Of the model and the prompt. */
+  chars: number
 }
 
 /**
  * The scorers of a `ClassifierMonitor` as one: those that ask the same model are asked in one prompt, and each says
  * whether it applies.
- * @throws 400 for scorers that are no judges, 404 for unknown things.
+ * @throws 400 for scorers that are no judges, 404 for unknown things, 413 for too large ones.
  */
 export async function classifierOf(
   { objects }: { objects: Pick<Objects, 'read'> },
@@ -47,8 +53,14 @@ export async function classifierOf(
 ): Promise<Pick<Scorer, 'score' | 'results'>> {
   const { projectId } = monitor
   const classifiers: Classifier[] = []
-  for (const ref of checked(Monitor, monitor.val, monitor.name).scorers)
-    classifiers.push(await loadClassifier(objects, { ref, projectId }))
+  let chars = 0
+  for (const ref of checked(Monitor, monitor.val, monitor.name).scorers) {
+    const classifier = await loadClassifier(objects, { ref, projectId })
+    chars += classifier.chars
+    if (chars > CHARS_MAX)
+      throw tooLarge(`The classifiers of ${monitor.name} have more than ${CHARS_MAX} characters together`)
+    classifiers.push(classifier)
+  }
   const byModel = [...Map.groupBy(classifiers, ({ modelKey }) => modelKey).values()]
   return {
     async score(scored, { ask }) {
@@ -56,9 +68,10 @@ export async function classifierOf(
       for (const own of byModel) {
         const [first] = own
         if (first === undefined) continue
+        const filled = countFilledChars()
         const user_input = classifierPrompt(
           scored,
-          own.map((one) => questionOf(one, scored)),
+          own.map((one) => questionOf(one, { scored, filled })),
         )
         const answer = await predictStructured(
           first.model,
@@ -90,12 +103,16 @@ async function loadClassifier(
     prompt,
     model,
     modelKey: JSON.stringify(judge.model),
+    chars: JSON.stringify({ judge, model, prompt }).length,
   }
 }
 
 /** The question of a classifier. */
-function questionOf({ name, judge, prompt }: Classifier, scored: Scored): { name: string; question: string } {
-  const texts = judgeMessages(prompt, judge, scored).map(({ content }) =>
+function questionOf(
+  { name, ...asked }: Classifier,
+  { scored, filled }: { scored: Scored; filled: FilledChars },
+): { name: string; question: string } {
+  const texts = judgeMessages(asked, scored, filled).map(({ content }) =>
     typeof content === 'string' ? content : JSON.stringify(content),
   )
   return { name, question: texts.join('\n') }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ColumnMap, withMapped } from '../../column-map.ts'
+import { countFilledChars, type FilledChars } from '../../filled-templates.ts'
 import { isRecord } from '../../is-record.ts'
 import { pythonFormat } from '../python-format.ts'
 import type { MediaKind } from './judge-media.ts'
@@ -33,15 +34,20 @@ export const Judge = z.looseObject({
 })
 export type Judge = z.output<typeof Judge>
 
-/** What a judge is asked. @throws 400 for a placeholder without a value. */
+/**
+ * What a judge is asked.
+ * @param filled counts the characters of a question that has other messages as well
+ * @throws 400 for a placeholder without a value, 413 for more than a question may have
+ */
 export function judgeMessages(
-  prompt: JudgePrompt,
-  { column_map }: Judge,
+  { judge: { column_map }, prompt }: { judge: Judge; prompt: JudgePrompt },
   { output, inputs }: { output: unknown; inputs: Record<string, unknown> },
+  filled: FilledChars = countFilledChars(),
 ): Record<string, unknown>[] {
   const values = { inputs, ...withMapped(inputs, column_map), output }
   const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : prompt
-  return messages.map((message) => formatted(message, values))
+  const format = pythonFormat(values, filled)
+  return messages.map((message) => formatted(message, format))
 }
 
 /** The kinds of media that a judge receives. */
@@ -65,12 +71,12 @@ export function withParts(messages: readonly unknown[], parts: readonly object[]
 /** Wire: placeholders are filled in everywhere in a message and in the parts of its content. */
 function formatted(
   message: Record<string, unknown>,
-  values: Record<string, unknown>,
+  format: (template: string) => string,
 ): Record<string, unknown> {
   const filled = (value: unknown): unknown => {
-    if (typeof value === 'string') return pythonFormat(value, values)
+    if (typeof value === 'string') return format(value)
     return Array.isArray(value) && value.every(isRecord)
-      ? value.map((part) => formatted(part, values))
+      ? value.map((part) => formatted(part, format))
       : value
   }
   return Object.fromEntries(Object.entries(message).map(([name, value]) => [name, filled(value)]))

@@ -75,7 +75,7 @@ async function judgeOf(deps: LoadingDeps, found: Published): Promise<Scorer['sco
   const paths = judge.media_scoring_json_paths ?? []
   return async (scored, { ask, project_id }) => {
     const parts = kinds.size === 0 ? [] : await mediaParts(deps.files, scored, { kinds, paths, project_id })
-    const user_input = withParts(judgeMessages(prompt, judge, scored), parts)
+    const user_input = withParts(judgeMessages({ judge, prompt }, scored), parts)
     return predictStructured(model, { user_input, template_vars: {} }, { ...own, ask })
   }
 }

@@ -7,7 +7,7 @@ import type { RawReply } from '../../http/route.ts'
 import { parseLax } from '../../lax-parse.ts'
 import { parseKeeping } from '../../lossless-json.ts'
 import { DEFAULT_PROVIDER } from '../../providers.ts'
-import { createSharedPlaces, type SharedPlaces } from '../../shared-places.ts'
+import { createSharedPlaces } from '../../shared-places.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
@@ -55,6 +55,11 @@ const SERVER_FIELDS = ['extra_headers', 'api_version', 'vertex_credentials'] as 
 
 /** Answers with a model of this server, or with one of a configured provider. */
 export interface Answerer {
+  /**
+   * A place for a question and its answer, to be taken before either is made and disposed of when the answer is there.
+   * @throws 429 when too many are taken, or too many by the entity
+   */
+  enter(asker: Asker): Disposable
   /** The JSON of a whole completion. @throws ClientError with what went wrong. */
   completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string>
   /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
@@ -70,6 +75,14 @@ interface Found {
 
 export function createAnswerer({ chat, resolveModel, providers, usage }: AnswererDeps): Answerer {
   const places = createSharedPlaces(ASKED_MAX)
+
+  function enter({ project_id, context }: Asker): Disposable {
+    const entity = projectNamed(project_id)?.entity ?? context.caller.defaultEntity
+    const leave = places.take(entity)
+    if (leave !== undefined) return { [Symbol.dispose]: leave }
+    const held = `${places.taken()} answers are being waited for already, ${places.heldBy(entity)} of them by ${entity}`
+    throw tooManyRequests(`${held}: the server waits for ${ASKED_MAX}, and keeps some places for others`, 2)
+  }
 
   async function isServed(model: string, caller: Caller): Promise<boolean> {
     try {
@@ -97,7 +110,6 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     inputs: CompletionInputs,
     { reply, asker, deadline }: { reply: 'whole' | 'stream'; asker: Asker; deadline: Deadline },
   ): Promise<Asked> {
-    enter(places, asker, deadline)
     const body = { ...bodyOf(inputs), ...(reply === 'stream' && STREAMED) }
     const { context, project_id } = asker
     if (await isServed(inputs.model, context.caller)) {
@@ -148,7 +160,6 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
   }
 
   async function images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string> {
-    enter(places, asker, deadline)
     if (await isServed(inputs.model, asker.context.caller))
       throw invalidRequest(`${inputs.model} makes no images: name a model of a provider`)
     const { provider, model } = await providerOf(inputs.model, asker)
@@ -161,18 +172,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     return json.trim()
   }
 
-  return { completion, stream, images }
-}
-
-/** @throws 429 when too many answers are in progress, or too many of the entity. */
-function enter(places: SharedPlaces, { project_id, context }: Asker, deadline: Deadline): void {
-  const entity = projectNamed(project_id)?.entity ?? context.caller.defaultEntity
-  const leave = places.take(entity)
-  if (leave === undefined) {
-    const held = `${places.taken()} answers are being waited for already, ${places.heldBy(entity)} of them by ${entity}`
-    throw tooManyRequests(`${held}: the server waits for ${ASKED_MAX}, and keeps some places for others`, 2)
-  }
-  deadline.hold(leave)
+  return { enter, completion, stream, images }
 }
 
 /** Counts a request also where its client or its time limit ends it: the provider may have computed the answer. */

@@ -12,8 +12,6 @@ export interface Deadline extends Disposable {
   timeoutMs: number
   /** The error to report: an aborted request fails with many different messages. */
   causeOf(error: unknown): unknown
-  /** Releases a resource when the answer has arrived, or will not arrive any more. */
-  hold(release: () => void): void
 }
 
 /**
@@ -26,8 +24,6 @@ export function startDeadline(timeout: number | string | null | undefined, clien
   const controller = new AbortController()
   const late = new ClientError(504, 'TimeoutError', `The model did not answer within ${seconds} s`)
   const timer = setTimeout(() => controller.abort(late), seconds * 1000)
-  const held = new DisposableStack()
-  held.defer(() => clearTimeout(timer))
 
   function causeOf(error: unknown): unknown {
     if (client.aborted) return new Error(CLIENT_GONE, { cause: client.reason })
@@ -38,8 +34,7 @@ export function startDeadline(timeout: number | string | null | undefined, clien
     signal: AbortSignal.any([client, controller.signal]),
     timeoutMs: seconds * 1000,
     causeOf,
-    hold: (release) => held.defer(release),
-    [Symbol.dispose]: () => held.dispose(),
+    [Symbol.dispose]: () => clearTimeout(timer),
   }
 }
 

@@ -9,6 +9,8 @@ export interface CompletionStream {
   call: LoggedCall | undefined
   conversationId: string | undefined
   timeout: number | string | undefined | null
+  /** Disposed of when the lines have ended. */
+  place: Disposable
   /** Aborted when the reader is gone. */
   client: AbortSignal
   /** Starts the model's answer. */
@@ -20,7 +22,8 @@ export interface CompletionStream {
  * and an error is the last line. However it ends, the call ends with the output up to then.
  */
 export async function* completionLines(stream: CompletionStream): AsyncGenerator<string> {
-  const { call, client } = stream
+  const { call, client, place } = stream
+  using _place = place
   const assembly = createAssembly()
   let exception: string | undefined = CLIENT_GONE
   try {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
+import { countFilledChars, type FilledChars, valueTexts } from '../../filled-templates.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { isRef, parseRef } from '../../trace/ref-uri.ts'
 import { type CompletionInputs, Message } from './wire.ts'
@@ -10,16 +11,22 @@ const TextPart = z.looseObject({ text: z.string() })
 
 /**
  * The inputs with the prompt's messages before their own, placeholders filled in, and nothing that is null.
- * @throws 400 for an invalid prompt, 404 for an unknown one.
+ * @throws 400 for an invalid prompt, 404 for an unknown one, 413 for messages that would be too long, and what `holds` throws.
  */
 export async function filledInputs(
   { prompt, template_vars: values, ...inputs }: CompletionInputs,
-  options: { projectId: string; objects: Pick<Objects, 'read'> },
+  options: {
+    projectId: string
+    objects: Pick<Objects, 'read'>
+    /** Is told the characters that were filled in. */
+    holds?: ((chars: number) => void) | undefined
+  },
 ): Promise<CompletionInputs> {
   const first = prompt == null ? [] : await messagesOf(prompt, options)
-  const messages = [...first, ...inputs.messages].map((message) =>
-    values == null ? message : filled(message, values),
-  )
+  const all = [...first, ...inputs.messages]
+  const filled = countFilledChars()
+  const messages = values == null ? all : all.map(filler(values, filled))
+  options.holds?.(filled.total())
   const present = Object.entries(inputs).filter(([, value]) => value != null)
   return { ...Object.fromEntries(present), model: inputs.model, messages }
 }
@@ -38,24 +45,32 @@ async function messagesOf(
   return parsed.data.messages
 }
 
-/** Replaces each `{name}` that has a value, in the text of a message or of its parts. */
-function filled(message: Message, values: Record<string, unknown>): Message {
-  const { content } = message
-  if (typeof content === 'string') return { ...message, content: fill(content, values) }
-  if (!Array.isArray(content)) return message
-  return {
-    ...message,
-    content: content.map((part: unknown) => {
-      const parsed = TextPart.safeParse(part)
-      return parsed.success ? { ...parsed.data, text: fill(parsed.data.text, values) } : part
-    }),
+/** What replaces each `{name}` that has a value, in the text of a message or of its parts. */
+function filler(values: Record<string, unknown>, filled: FilledChars): (message: Message) => Message {
+  const textOf = valueTexts(values, shown, filled)
+
+  function fill(text: string): string {
+    filled.add(text.length)
+    return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
+      filled.placeholder()
+      return Object.hasOwn(values, name) && values[name] !== undefined ? textOf(name) : placeholder
+    })
+  }
+
+  return (message) => {
+    const { content } = message
+    if (typeof content === 'string') return { ...message, content: fill(content) }
+    if (!Array.isArray(content)) return message
+    return {
+      ...message,
+      content: content.map((part: unknown) => {
+        const parsed = TextPart.safeParse(part)
+        return parsed.success ? { ...parsed.data, text: fill(parsed.data.text) } : part
+      }),
+    }
   }
 }
 
-function fill(text: string, values: Record<string, unknown>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined
-    if (value === undefined) return placeholder
-    return typeof value === 'string' ? value : JSON.stringify(value)
-  })
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

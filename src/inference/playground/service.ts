@@ -33,8 +33,15 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
   const { calls, objects, files } = deps
   const answerer = createAnswerer(deps)
 
-  function fill(req: wire.CompletionsCreateReq): Promise<Attempt<wire.CompletionInputs>> {
-    return attempt(() => filledInputs(req.inputs, { projectId: req.project_id, objects }))
+  /** Takes a place for a question, which `places` disposes of, and fills in its messages. */
+  function begin(
+    req: wire.CompletionsCreateReq,
+    { asker, places }: { asker: Asker; places: DisposableStack },
+  ): Promise<Attempt<wire.CompletionInputs>> {
+    return attempt(() => {
+      places.use(answerer.enter(asker))
+      return filledInputs(req.inputs, { projectId: req.project_id, objects, holds: asker.context.holds })
+    })
   }
 
   async function startCompletion(
@@ -52,8 +59,9 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     return startCall(calls, { ...asked, op_name: 'weave.completions_create' }, context)
   }
 
-  function ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
-    return inTime(inputs.timeout, asker.context.signal, (deadline) =>
+  async function ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
+    using _place = answerer.enter(asker)
+    return await inTime(inputs.timeout, asker.context.signal, (deadline) =>
       answerer.completion(inputs, asker, deadline),
     )
   }
@@ -62,10 +70,11 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     req: wire.CompletionsCreateReq,
     context: CallContext,
   ): Promise<wire.CompletionsCreateRes> {
-    const filled = await fill(req)
+    const asker = { project_id: req.project_id, context }
+    using places = new DisposableStack()
+    const filled = await begin(req, { asker, places })
     if ('error' in filled) return completionReply(req, undefined, filled)
     const inputs = filled.result
-    const asker = { project_id: req.project_id, context }
     const call = await startCompletion(req, inputs, context)
     const answer = await logged(call, async () => {
       const ask = (deadline: Deadline) => answerer.completion(inputs, asker, deadline)
@@ -76,16 +85,18 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
   }
 
   async function streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply> {
-    const filled = await fill(req)
+    const asker = { project_id: req.project_id, context }
+    using places = new DisposableStack()
+    const filled = await begin(req, { asker, places })
     if ('error' in filled) return { headers: LINES_HEADERS, body: errorLine(filled.error) }
     const inputs = filled.result
-    const asker = { project_id: req.project_id, context }
     const call = await startCompletion(req, inputs, context)
     const gone = new AbortController()
     const lines = completionLines({
       call,
       conversationId: req.conversation_id ?? undefined,
       timeout: inputs.timeout,
+      place: places.move(),
       client: AbortSignal.any([context.signal, gone.signal]),
       ask: (deadline) => answerer.stream(inputs, asker, deadline),
     })
@@ -96,8 +107,10 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     const { project_id, inputs } = req
     const asked = { project_id, inputs, op_name: 'weave.image_generation_create' as const }
     const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
+    const asker = { project_id, context }
     const answer = await logged(call, async () => {
-      const ask = (deadline: Deadline) => answerer.images(inputs, { project_id, context }, deadline)
+      using _place = answerer.enter(asker)
+      const ask = (deadline: Deadline) => answerer.images(inputs, asker, deadline)
       const response = await inTime(undefined, context.signal, ask)
       const output = call && (await withStoredImages(response, { projectId: project_id, files }))
       return { response, output }
