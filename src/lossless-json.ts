@@ -194,18 +194,24 @@ function nameOf(text: string, start: number, end: number): string {
 
 /** An object's text with one member replaced, added at the end, or left out (`undefined`). */
 export function withMember(text: string, key: string, member: string | undefined): string {
+  return withMembers(text, new Map([[key, member]]))
+}
+
+/** The same for several members at once. */
+export function withMembers(text: string, changed: ReadonlyMap<string, string | undefined>): string {
   const members: string[] = []
   let at = skipSpace(text, skipSpace(text, 0) + 1)
   while (text[at] !== '}') {
     const nameEnd = endOfString(text, at)
     const valueStart = skipSpace(text, skipSpace(text, nameEnd) + 1)
     const end = endOfValue(text, valueStart)
-    const name = text.slice(at, nameEnd)
-    if (JSON.parse(name) !== key) members.push(`${name}:${text.slice(valueStart, end)}`)
+    if (!changed.has(nameOf(text, at, nameEnd)))
+      members.push(`${text.slice(at, nameEnd)}:${text.slice(valueStart, end)}`)
     at = skipSpace(text, end)
     if (text[at] === ',') at = skipSpace(text, at + 1)
   }
-  if (member !== undefined) members.push(`${JSON.stringify(key)}:${member}`)
+  for (const [key, member] of changed)
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${member}`)
   return `{${members.join(',')}}`
 }
 

@@ -1,15 +1,15 @@
 import { invalidRequest, tooLarge } from '../../../errors.ts'
 import { inTurns } from '../../../in-turns.ts'
-import { JsonText, memberText, withMember } from '../../../lossless-json.ts'
+import { type JsonText, memberText, withMember } from '../../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
-import { inBatches, type Size } from '../../batches.ts'
+import { inHalves } from '../../batches.ts'
 import { fieldsIn } from '../../query-language/fields-in.ts'
 import { splitPath } from '../../query-language/json-path.ts'
-import { isRef } from '../../ref-uri.ts'
 import type { Refs } from '../../refs/service.ts'
 import type { ExpandedField } from '../sql/expanded-field.ts'
 import type { Selection } from '../sql/selection.ts'
-import { PAYLOADS, type PayloadColumn } from '../sql/table.ts'
+import { PAYLOADS } from '../sql/table.ts'
+import { type Payloads, type Places, placesOf, visitRefs, withValuesAt } from './expanded-payload.ts'
 import * as queries from './queries.ts'
 
 /** Fields behind refs in one query: each costs a query of its own, and reads the values of its refs. */
@@ -18,16 +18,14 @@ const FIELDS_MAX = 10
 /** Columns to expand: in each, a ref is looked for in every call of the list. More than a table shows. */
 const COLUMNS_MAX = 100
 
-/** Characters of values that rows have in memory together, but for a single larger one. */
-const PER_BATCH: Size = { bytes: 8 * 1024 * 1024, count: Number.POSITIVE_INFINITY }
+/** Characters of values behind refs that are in memory for the rows that are made next, but for some larger ones of a single row. */
+const VALUES_CHARS_MAX = 16 * 1024 * 1024
 
 /** Different refs at one path that a filter or an order may resolve: their values are sent to the database. */
 const REFS_MAX = 10_000
 
 /** Characters of the values of these refs, for one field. */
 const CHARS_MAX = 16 * 1024 * 1024
-
-type Payloads = Record<PayloadColumn, JsonText | null>
 
 /**
  * Resolves refs inside calls, at the paths that a request names. The values behind the refs of the selected calls are
@@ -44,8 +42,8 @@ export interface Expansion {
     columns: readonly string[],
   ): Promise<Map<string, ExpandedField>>
   /**
-   * The rows with the values of their refs, as many at a time as may be in memory: thousands may have the same large value.
-   * Wire: shallow refs first; an unresolved ref stays.
+   * The rows with the values of their refs, each made when it is taken: thousands may have the same large value.
+   * Wire: shallow refs first; an unresolved ref stays, and so do those of a call whose values have too many characters together.
    */
   expanded<Row extends Payloads>(
     projectId: string,
@@ -93,52 +91,46 @@ export function createExpansion({
     return expanded
   }
 
-  /** The texts of the values of refs, as calls show them. */
-  async function valuesOf(projectId: string, found: readonly string[]): Promise<Map<string, string>> {
-    const texts = new Map<string, string>()
-    await inTurns(await refs.resolve(projectId, found), ([ref, value]) => texts.set(ref, withRef(value, ref)))
-    return texts
-  }
-
-  /** The refs that rows have at a path in a payload. */
-  async function refsAt<Row extends Payloads>(
-    rows: readonly Row[],
-    { payload, steps }: Place,
-  ): Promise<Map<Row, string>> {
-    const found = new Map<Row, string>()
-    await inTurns(rows, (row) => {
-      const ref = refAt(row[payload]?.text, steps)
-      if (ref !== undefined) found.set(row, ref)
-    })
-    return found
-  }
-
-  async function* expandedAt<Row extends Payloads>(
+  /** The values of the refs of rows; of a single row, only some where all have too many characters. @throws 413 for too large ones of several */
+  async function valuesOf<Row extends Payloads>(
     projectId: string,
     rows: readonly Row[],
-    places: readonly Place[],
-  ): AsyncGenerator<Row> {
-    for (const [index, place] of places.entries()) {
-      const found = await refsAt(rows, place)
-      if (found.size === 0) continue
-      const values = await valuesOf(projectId, [...found.values()])
-      const valueIn = (row: Row): string | undefined => values.get(found.get(row) ?? '')
-      const sizeOf = (row: Row): Size => ({ bytes: valueIn(row)?.length ?? 0, count: 1 })
-      for (const some of inBatches(rows, PER_BATCH, sizeOf)) {
-        const replacedRows: Row[] = []
-        // The given rows stay as they are, so that those which were taken leave no values in memory.
-        await inTurns(some, (row) => replacedRows.push(withValue(row, place, valueIn(row))))
-        yield* expandedAt(projectId, replacedRows, places.slice(index + 1))
+    places: Places,
+  ): Promise<Map<string, string>> {
+    const values = new Map<string, string>()
+    const asked = new Set<string>()
+    let chars = 0
+    for (let level = 0; level < places.levels; level++) {
+      const wanted = new Set<string>()
+      const onRef = (ref: string) => void (asked.has(ref) || wanted.add(ref))
+      await inTurns(rows, (row) => visitRefs(row, places, { values, onRef }))
+      if (wanted.size === 0) break
+      for await (const found of inHalves([...wanted], (some) => refs.resolve(projectId, some))) {
+        await inTurns(found, ([ref, value]) => {
+          values.set(ref, withRef(value, ref))
+          chars += value.text.length
+        })
+        if (chars <= VALUES_CHARS_MAX) continue
+        if (rows.length === 1) return values
+        throw tooLarge('The values behind the refs of these calls are too large to be in memory together')
       }
-      return
+      for (const ref of wanted) asked.add(ref)
     }
-    yield* rows
+    return values
   }
 
-  return {
-    expandedFields,
-    expanded: (projectId, rows, columns) => expandedAt(projectId, rows, placesOf(columns)),
+  async function* expanded<Row extends Payloads>(
+    projectId: string,
+    rows: readonly Row[],
+    columns: readonly string[],
+  ): AsyncGenerator<Row> {
+    const places = placesOf(columns)
+    const read = async (some: readonly Row[]) => ({ some, values: await valuesOf(projectId, some, places) })
+    for await (const { some, values } of inHalves(rows, read))
+      for (const row of some) yield withValuesAt(row, places, values)
   }
+
+  return { expandedFields, expanded }
 }
 
 function shallowFirst(columns: readonly string[]): string[] {
@@ -146,46 +138,10 @@ function shallowFirst(columns: readonly string[]): string[] {
   return [...new Set(ofPayloads)].sort((a, b) => a.split('.').length - b.split('.').length)
 }
 
-/** A path in a payload. */
-interface Place {
-  payload: PayloadColumn
-  steps: readonly string[]
-}
-
-function placesOf(columns: readonly string[]): Place[] {
-  return shallowFirst(columns).flatMap((column) => {
-    const [root, ...steps] = splitPath(column)
-    const payload = PAYLOADS.find((candidate) => candidate === root)
-    return payload === undefined ? [] : [{ payload, steps }]
-  })
-}
-
-function withValue<Row extends Payloads>(
-  row: Row,
-  { payload, steps }: Place,
-  value: string | undefined,
-): Row {
-  if (value === undefined) return row
-  return { ...row, [payload]: new JsonText(replaced(row[payload]?.text ?? '{}', steps, value)) }
-}
-
-function refAt(payload: string | undefined, steps: readonly string[]): string | undefined {
-  let text = payload
-  for (const step of steps) text = text === undefined ? undefined : memberText(text, step)
-  if (!text?.startsWith('"')) return undefined
-  const value: unknown = JSON.parse(text)
-  return typeof value === 'string' && isRef(value) ? value : undefined
-}
-
 /** Wire: an object names the ref that it was read from. */
 function withRef({ text }: JsonText, ref: string): string {
   const isObject = text.startsWith('{') && memberText(text, '_ref') === undefined
   return isObject ? withMember(text, '_ref', JSON.stringify(ref)) : text
-}
-
-function replaced(text: string, [step, ...rest]: readonly string[], value: string): string {
-  if (step === undefined) return value
-  return withMember(text, step, replaced(memberText(text, step) ?? '{}', rest, value))
 }
 
 /** As the database sees the leaf of a payload: a string's own text, the JSON of anything else. */
