@@ -65,3 +65,17 @@ it('reads what refs lead to for fewer calls where all together are too large, an
   )
   await expect(Array.fromAsync(candidatesOf(resolveUpTo(0), 'a/b', found))).rejects.toThrow('too large')
 })
+
+it('refuses a call whose inputs are so often the ref of a value that they would be too large, and names it', async () => {
+  const ref = 'weave:///a/b/object/document:v0'
+  const refs = { resolve: async () => new Map([[ref, new JsonText(JSON.stringify('x'.repeat(20_000)))]]) }
+  const inputs = JSON.stringify(
+    Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, ref])),
+  )
+  const found = [{ call: { ...CALL, id: 'of-many', inputs: new JsonText(inputs) } }]
+  const refused = {
+    status: 413,
+    message: expect.stringContaining('inputs of call of-many lead to more than'),
+  }
+  await expect(Array.fromAsync(candidatesOf(refs, 'a/b', found))).rejects.toMatchObject(refused)
+})

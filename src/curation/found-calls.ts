@@ -25,6 +25,7 @@ const PER_BATCH: Size = { bytes: 8 * 1024 * 1024, count: Number.POSITIVE_INFINIT
 /**
  * Calls with what the refs among their inputs lead to, as many at a time as may be in memory: all of them may have the same
  * large value.
+ * @throws 413 for a call whose refs alone lead to too much
  */
 export async function* candidatesOf(
   refs: Pick<Refs, 'resolve'>,
@@ -57,7 +58,7 @@ function refsOf({ call, trial }: FoundCall): string[] {
 }
 
 function candidateOf({ call, trial }: FoundCall, values: ReadonlyMap<string, JsonText>): Candidate {
-  const inputs = withValues(call.inputs.text, values)
+  const inputs = withValues(call, values)
   const asked = { inputs, output: call.output?.text ?? 'null' }
   if (trial === undefined) return { call, asked, payloads: asked, mayLookBelow: true }
   const { predict_call_id, model_output, scores } = trial.trial

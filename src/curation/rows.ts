@@ -42,12 +42,18 @@ export function ifHoldable(make: () => Made): Made {
 const NOT_HOLDABLE =
   'has a value that no dataset can hold: nested too deeply, or a text that begins like a ref and is none'
 
+/** Characters of a row: several columns may have the same large value. */
+const ROW_CHARS_MAX = 64 * 1024 * 1024
+
 /** A row with the requested columns. */
 export function rowOfColumns({ projectId, candidate }: RowSource, columns: Record<string, string>): Made {
   const members: Record<string, JsonText | string> = {}
+  let chars = 0
   for (const [name, path] of Object.entries(columns)) {
     const text = textAt(candidate, path)
     if (text === undefined) return { reason: `has nothing at ${path}` }
+    chars += text.length
+    if (chars > ROW_CHARS_MAX) return { reason: `has more than ${ROW_CHARS_MAX} characters at these columns` }
     members[name] = new JsonText(text)
   }
   const { id } = candidate.call

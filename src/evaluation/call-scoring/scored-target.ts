@@ -46,10 +46,11 @@ async function scoredOf(deps: TargetDeps, call: Call): Promise<Scored> {
   return { output: JSON.parse(output), inputs: JSON.parse(inputs) }
 }
 
-async function textsOf({ refs }: TargetDeps, { project_id, inputs, output }: Call) {
+async function textsOf({ refs }: TargetDeps, call: Call) {
+  const { project_id, inputs, output } = call
   const named = refsAmong(inputs.text)
   const values = named.length === 0 ? new Map<string, JsonText>() : await refs.resolve(project_id, named)
-  return { output: output?.text ?? 'null', inputs: withValues(inputs.text, values) }
+  return { output: output?.text ?? 'null', inputs: withValues(call, values) }
 }
 
 /** Calls that are scored together: the outputs of all of them, and the inputs of the last with `messages`, all of both. */

@@ -1,4 +1,6 @@
+import { tooLarge } from '../../errors.ts'
 import { JsonText, memberTexts, stringify } from '../../lossless-json.ts'
+import type { Call } from '../calls/messages/call-wire.ts'
 import { isRef } from '../ref-uri.ts'
 
 /** The refs among a call's inputs, without the one of the method's object. */
@@ -10,13 +12,27 @@ export function refsAmong(inputs: string): string[] {
   })
 }
 
-/** Inputs with their refs resolved. */
-export function withValues(inputs: string, values: ReadonlyMap<string, JsonText>): string {
+/** Characters of values that refs among the inputs of one call are resolved to, but for a single larger one: it may name one often. */
+const VALUES_CHARS_MAX = 32 * 1024 * 1024
+
+/** The inputs of a call with their refs resolved. @throws 413 that names the call, before values of too many characters are put in */
+export function withValues(
+  { id, inputs: { text: inputs } }: Pick<Call, 'id' | 'inputs'>,
+  values: ReadonlyMap<string, JsonText>,
+): string {
   const named = new Set(refsAmong(inputs))
   if (named.size === 0) return inputs
+  let chars = 0
   const members = Object.entries(membersOf(inputs)).map(([name, member]) => {
-    const value: unknown = member.text.startsWith('"') ? member.value() : undefined
-    return [name, (typeof value === 'string' && named.has(value) && values.get(value)) || member]
+    const ref: unknown = member.text.startsWith('"') ? member.value() : undefined
+    const value = typeof ref === 'string' && named.has(ref) ? values.get(ref) : undefined
+    if (value === undefined) return [name, member]
+    if (chars > 0 && chars + value.text.length > VALUES_CHARS_MAX)
+      throw tooLarge(
+        `The refs among the inputs of call ${id} lead to more than ${VALUES_CHARS_MAX} characters together`,
+      )
+    chars += value.text.length
+    return [name, value]
   })
   return stringify(Object.fromEntries(members))
 }
