@@ -70,3 +70,25 @@ describe('POST /v2/{entity}/{project}/eval_results/query of answers that the dat
     },
   )
 })
+
+describe('POST /v2/{entity}/{project}/eval_results/query of many examples that are refs of one large value', () => {
+  it('413 where the rows are to be resolved, or sorted by it, and 200 with the refs', async () => {
+    const project = server.newProject()
+    const val = { a: 'x'.repeat(4_000_000) }
+    const made = await replyOf(
+      await server.post('/obj/create', { obj: { project_id: project, object_id: 'bigobject', val } }),
+    )
+    // The same name in other letters, so that each ref is a row of its own.
+    const names = Array.from({ length: 70 }, (_, n) =>
+      [...'bigobject'].map((c, at) => ((n >> at) & 1 ? `%${c.charCodeAt(0).toString(16)}` : c)).join(''),
+    )
+    const examples = names.map((name) => `"weave:///${project}/object/${name}:${String(made['digest'])}"`)
+    const asked = { evaluation_call_ids: [await evaluate(project, examples)], include_raw_data_rows: true }
+    const query = (fields: Fields) =>
+      server.post(`/v2/${project}/eval_results/query`, { ...asked, ...fields })
+    expect((await replyOf<Results>(await query({}))).total_rows).toBe(70)
+    expect((await query({ resolve_row_refs: true })).status).toBe(413)
+    const sort_by = [{ field: 'inputs.a', direction: 'asc' }]
+    expect((await query({ sort_by })).status).toBe(413)
+  })
+})

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
@@ -14,12 +14,15 @@ import type * as wire from './wire.ts'
 /** Each is a query of its own. */
 const SORTS_MAX = 10
 
+/** Characters of the values of all these fields, which are in memory together: many trials may have the ref of the same large value. */
+const VALUES_CHARS_MAX = 64 * 1024 * 1024
+
 /** The field that sorts by whether trials have an error. */
 const ERRORS = 'errors'
 
 /** Orders rows by values of their trials; the payloads stay in the database. */
 export interface RowOrder {
-  /** Rows in the order of the request; where that leaves them equal they stay as they were. */
+  /** Rows in the order of the request; where that leaves them equal they stay as they were. @throws 413 for too large values */
   sorted(rows: RowOfTrials[], selection: Selection, sorting: Sorting): Promise<RowOfTrials[]>
 }
 
@@ -31,7 +34,7 @@ export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
     selection: Selection,
     rows: readonly RowOfTrials[],
     field: string,
-    { signal }: CallContext,
+    { addChars, context: { signal } }: { addChars: (chars: number) => void; context: CallContext },
   ): Promise<Map<string, string>> {
     const [root = '', ...steps] = splitPath(pathInTrial(field))
     const values = new Map<string, string>()
@@ -40,14 +43,18 @@ export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
       for (const row = readRowBinary(piece); !row.done(); ) {
         const id = row.text()
         const leaf = row.nullable(row.text)
-        if (leaf !== null) values.set(id, leaf)
+        if (leaf === null) continue
+        addChars(leaf.length)
+        values.set(id, leaf)
       }
     }
     const behind = root === 'inputs' ? rows.filter(({ ref }) => ref !== undefined) : []
     const examples = behind.map(({ ref }) => ref ?? '')
     const found = await refs.resolve(selection.project_id, examples, steps.slice(1))
     for (const { ref, trials } of behind) {
-      const value: unknown = found.get(ref ?? '')?.value()
+      const text = found.get(ref ?? '')
+      addChars(text?.text.length ?? 0)
+      const value: unknown = text?.value()
       const leaf = typeof value === 'string' ? value : JSON.stringify(value)
       if (value != null && leaf !== undefined) for (const { id } of trials) values.set(id, leaf)
     }
@@ -72,12 +79,13 @@ export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
   ): Promise<RowOfTrials[]> {
     const sorts = req.sort_by ?? []
     if (sorts.length > SORTS_MAX) throw invalidRequest(`At most ${SORTS_MAX} fields to sort by`)
+    const addChars = valuesBudget()
     const orders: ((a: RowOfTrials, b: RowOfTrials) => number)[] = []
     for (const sort of sorts) {
       const values =
         sort.field === ERRORS
           ? await errorLeaves(rows, selection, errors, context)
-          : await leaves(selection, rows, sort.field, context)
+          : await leaves(selection, rows, sort.field, { addChars, context })
       if (errors !== undefined && sort.field.startsWith('scores.')) failErrors(values, rows, errors)
       const keys = new Map(rows.map((row) => [row.digest, keyOf(row, sort, values)]))
       orders.push((a, b) => compareKeys(keys.get(a.digest), keys.get(b.digest), sort.direction))
@@ -92,6 +100,16 @@ export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
   }
 
   return { sorted }
+}
+
+/** Adds up the characters of values; what it returns throws 413 once they no longer fit. */
+function valuesBudget(): (chars: number) => void {
+  let total = 0
+  return (chars) => {
+    total += chars
+    if (total > VALUES_CHARS_MAX)
+      throw tooLarge(`The values to sort by have more than ${VALUES_CHARS_MAX} characters together`)
+  }
 }
 
 interface Sorting {

@@ -52,13 +52,14 @@ export function createEvalResults(deps: {
   async function readRows(
     rows: readonly ShownRow[],
     { req, projectId, trialCosts, context }: Asked,
+    onPayload: (chars: number) => void,
   ): Promise<wire.Row[]> {
     const options: TrialOptions = {
       projectId,
       children: req.include_predict_and_score_children,
       examples: req.include_raw_data_rows,
       errors: req.include_errors,
-      onPayload: createReplyBudget(),
+      onPayload,
       context,
     }
     const found: wire.Row[] = []
@@ -75,9 +76,10 @@ export function createEvalResults(deps: {
 
   async function shownRows(page: readonly ShownRow[], asked: Asked) {
     const { req, projectId } = asked
-    const rows = await readRows(page, asked)
+    const onPayload = createReplyBudget()
+    const rows = await readRows(page, asked, onPayload)
     const isResolved = req.include_raw_data_rows && req.resolve_row_refs
-    return { rows, warnings: isResolved ? await resolveRows(refs, projectId, rows) : [] }
+    return { rows, warnings: isResolved ? await resolveRows(refs, rows, { projectId, onPayload }) : [] }
   }
 
   /** Filtering, sorting and summaries of rows need the positions of all trials. */
@@ -157,11 +159,11 @@ function rootsOf(req: wire.EvalResultsReq): string[] {
   return roots
 }
 
-/** Replaces refs by their rows; returns warnings. */
+/** Replaces refs by their rows, each of which `onPayload` counts before; returns warnings. */
 async function resolveRows(
   refs: Pick<Refs, 'resolve'>,
-  projectId: string,
   rows: readonly wire.Row[],
+  { projectId, onPayload }: { projectId: string; onPayload: (chars: number) => void },
 ): Promise<string[]> {
   const behind = rows.flatMap((row) => {
     const ref = row.raw_data_row?.text.startsWith('"weave:') ? String(row.raw_data_row.value()) : undefined
@@ -171,6 +173,7 @@ async function resolveRows(
     projectId,
     behind.map(({ ref }) => ref),
   )
+  for (const { ref } of behind) onPayload(found.get(ref)?.text.length ?? 0)
   for (const { row, ref } of behind) row.raw_data_row = found.get(ref) ?? row.raw_data_row
   return behind.some(({ ref }) => !found.has(ref)) ? [UNRESOLVED] : []
 }

@@ -1,4 +1,4 @@
-import { invalidRequest, notFound } from '../../errors.ts'
+import { invalidRequest, notFound, tooLarge } from '../../errors.ts'
 import { inTurns } from '../../in-turns.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
 import { createReplyBudget } from '../collect-reply.ts'
@@ -9,6 +9,9 @@ import type * as wire from './wire.ts'
 
 /** Wire: refs read in one request. */
 const REFS_MAX = 1000
+
+/** Characters of values that are resolved together: as many as a reply may have. */
+const RESOLVED_CHARS_MAX = 256 * 1024 * 1024
 
 /** Refs followed to resolve one value; objects may refer to each other in a circle. */
 const HOPS_MAX = 32
@@ -31,7 +34,7 @@ export interface Refs {
   readBatch(req: wire.RefsReadBatchReq): Promise<wire.RefsReadBatchRes>
   /**
    * The values of refs within a project, continued by the steps of a path; without unresolved refs and those to other
-   * projects.
+   * projects. @throws 413 for too large ones
    */
   resolve(projectId: string, refs: Iterable<string>, path?: readonly string[]): Promise<Map<string, JsonText>>
 }
@@ -107,9 +110,13 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
       const walk: Walk = { projectId, found: undefined, next }
       return [{ text, walk }]
     })
+    let chars = 0
     for (let at = 0; at < started.length; at += REFS_MAX) {
       const walks = started.slice(at, at + REFS_MAX).map(({ walk }) => walk)
       await follow(walks, 'nothing')
+      for (const walk of walks) chars += walk.found?.length ?? 0
+      if (chars > RESOLVED_CHARS_MAX)
+        throw tooLarge(`The values behind the refs have more than ${RESOLVED_CHARS_MAX} characters together`)
       if (path.length > 0) for (const walk of walks) walk.found = copyOf(walk.found)
     }
     const found = started.map(({ text, walk }) => [text, walk.found] as const)
