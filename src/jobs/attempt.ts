@@ -24,6 +24,8 @@ const RECORD_RETRY_MS = 2_000
 /** Delay before another attempt after one that an outage ended. */
 const OUTAGE_RETRY_MS = 5_000
 
+const ENDED_TOO_OFTEN = 'Given up, since the server ended too often while this was in progress'
+
 export interface AttemptDeps {
   control: ControlDb
   log: Log
@@ -71,7 +73,7 @@ async function attemptWithin(
   const progress = createProgressWriter((text) => leaseQueries.setProgress(control, row, text))
   let { attempts } = row
   const countAnew: JobContext['countAnew'] = async (tx) => {
-    await leaseQueries.setAttempts(tx, row, 1)
+    await leaseQueries.countAnew(tx, row)
     attempts = 1
   }
   const context = { signal, turn, progress: progress.report, fence, countAnew }
@@ -131,8 +133,7 @@ async function outcomeOf(
 ): Promise<Outcome> {
   const { cancel_reason, attempts_max } = row
   if (cancel_reason !== null) return ended('cancelled', cancel_reason)
-  if (attempts() > attempts_max)
-    return ended('interrupted', `Begun ${attempts_max} times, and the server ended each time`)
+  if (attempts() > attempts_max) return ended('interrupted', ENDED_TOO_OFTEN)
   const { signal } = context
   try {
     await kind.handle(row, context)

@@ -11,6 +11,7 @@ export interface DefinedKind {
   concurrency: number
   turnMs: number
   attemptsMax: number
+  interruptionsMax: number
   order: 'by-time' | 'groups-in-turn'
   keeps: 'all' | 'failures'
   retryMs(attempt: number): number
@@ -35,6 +36,7 @@ export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
     concurrency: kind.concurrency,
     turnMs: kind.turnMs ?? Number.POSITIVE_INFINITY,
     attemptsMax: kind.attemptsMax,
+    interruptionsMax: kind.interruptionsMax ?? kind.attemptsMax,
     order: kind.order ?? 'by-time',
     keeps: kind.keeps ?? 'all',
     retryMs: kind.retryMs ?? ((attempt) => Math.min(2 ** attempt * 1000, RETRY_MS_MAX)),

@@ -30,7 +30,7 @@ export interface JobContext {
 
 /** How a job ended without having been done. */
 export interface JobEnd {
-  /** `failed`: its last attempt threw. `interrupted`: servers ended during all of its attempts. */
+  /** `failed`: its last attempt threw. `interrupted`: servers ended during all of its attempts, or as many as its kind allows. */
   why: 'failed' | 'interrupted' | 'cancelled'
   reason: string
   /** What the last attempt threw. */
@@ -69,6 +69,11 @@ export interface JobKind<Payload> {
    * interrupts does not count, and one that counts anew makes those before it forgotten.
    */
   attemptsMax: number
+  /**
+   * Attempts during which a server ended, after which no other one follows: the job itself may be what ends servers. Otherwise as many
+   * as all attempts.
+   */
+  interruptionsMax?: number
   /**
    * Entities take turns. Within each, `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a
    * group run one after the other on all servers together, in the order of their ids, and the group that has waited

@@ -278,8 +278,26 @@ describe('a server that ends', () => {
     await expireLeases(ends.kind)
     next.wake()
     await untilState(ends.kind, 'a', 'failed')
-    const reason = 'Begun 1 times, and the server ended each time'
+    const reason = 'Given up, since the server ended too often while this was in progress'
     expect(next.ended).toEqual([{ id: 'a', why: 'interrupted', reason }])
+  })
+
+  it('some times in which a job runs has it given up, whatever attempts are left', async () => {
+    const limits = { attemptsMax: 12, interruptionsMax: 2 }
+    const [first, second] = [gated(), gated()]
+    await using once = await serve({ handle: first.handle, ...limits })
+    await once.add([{ id: 'a', payload: {} }])
+    await first.begun
+    await using twice = await serve({ kind: once.kind, handle: second.handle, ...limits })
+    await expireLeases(once.kind)
+    twice.wake()
+    await second.begun
+    await using last = await serve({ kind: once.kind, handle: async () => {}, ...limits })
+    await expireLeases(once.kind)
+    last.wake()
+    await untilState(once.kind, 'a', 'failed')
+    const reason = 'Given up, since the server ended too often while this was in progress'
+    expect([...once.ended, ...twice.ended, ...last.ended]).toEqual([{ id: 'a', why: 'interrupted', reason }])
   })
 })
 

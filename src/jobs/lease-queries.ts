@@ -105,10 +105,29 @@ export function expiredLeases(
     .execute()
 }
 
-/** Makes a job wait again whose lease has expired; false when its lease was extended or another server was first. */
-export async function returnExpired(tx: ControlTx, lease: Lease, last_error: string): Promise<boolean> {
+/**
+ * Makes a job wait again whose lease has expired, and counts the interruption, which was its last attempt if it was the last allowed;
+ * false when its lease was extended or another server was first.
+ */
+export async function returnExpired(
+  tx: ControlTx,
+  lease: Lease,
+  { last_error, interruptionsMax }: { last_error: string; interruptionsMax: number },
+): Promise<boolean> {
   const returned = await held(tx, lease)
-    .set({ ...NO_LEASE, state: 'waiting', run_at: isoIn(0), last_error })
+    .set((eb) => ({
+      ...NO_LEASE,
+      state: 'waiting' as const,
+      run_at: isoIn(0),
+      last_error,
+      interruptions: eb('interruptions', '+', 1),
+      attempts: eb
+        .case()
+        .when('interruptions', '>=', interruptionsMax - 1)
+        .then(eb.ref('attempts_max'))
+        .else(eb.ref('attempts'))
+        .end(),
+    }))
     .where('leased_until', '<', isoIn(0))
     .returning('id')
     .executeTakeFirst()
@@ -163,8 +182,9 @@ export async function setProgress(control: ControlDb, lease: Lease, progress: st
   await held(control, lease).set({ progress }).execute()
 }
 
-export async function setAttempts(tx: ControlTx, lease: Lease, attempts: number): Promise<void> {
-  await held(tx, lease).set({ attempts }).execute()
+/** Counts the attempt as the first, as if none had been interrupted before. */
+export async function countAnew(tx: ControlTx, lease: Lease): Promise<void> {
+  await held(tx, lease).set({ attempts: 1, interruptions: 0 }).execute()
 }
 
 function held(tx: ControlTx, { kind, id, lease_token }: Lease) {

@@ -36,7 +36,8 @@ export async function returnExpired({ control, log, kinds, running }: LeasesDeps
     const kind = kinds.get(row.kind)
     if (kind === undefined) continue
     await control.transaction().execute(async (tx) => {
-      if (!(await leaseQueries.returnExpired(tx, row, SERVER_ENDED))) return
+      const { interruptionsMax } = kind
+      if (!(await leaseQueries.returnExpired(tx, row, { last_error: SERVER_ENDED, interruptionsMax }))) return
       const cause = { why: 'interrupted' as const, reason: SERVER_ENDED, attempts: row.attempts }
       await kind.requeued(tx, row.id, cause)
       log.warn({ kind: row.kind, job: row.id, attempt: row.attempts }, 'the server ended during a job')

@@ -35,6 +35,7 @@ export async function insertJobs(tx: ControlTx, rows: readonly NewJobRow[]): Pro
             run_at: eb.ref('excluded.run_at'),
             attempts: eb.ref('excluded.attempts'),
             attempts_max: eb.ref('excluded.attempts_max'),
+            interruptions: eb.ref('excluded.interruptions'),
             cancel_reason: null,
             last_error: null,
             created_at: eb.ref('excluded.created_at'),

@@ -34,6 +34,9 @@ const AT_ONCE = 16
  */
 const ATTEMPTS_MAX = 12
 
+/** A task during which the server ended so often may be what ends it. */
+const INTERRUPTIONS_MAX = 3
+
 export interface ScoringDeps extends LoadingDeps {
   control: ControlDb
   calls: Pick<Calls, 'list' | 'writeParts'>
@@ -58,6 +61,7 @@ export function createScoring(deps: ScoringDeps): Scoring {
     payload: ScoringTask,
     concurrency: AT_ONCE,
     attemptsMax: ATTEMPTS_MAX,
+    interruptionsMax: INTERRUPTIONS_MAX,
     keeps: 'failures',
     retries: isTemporary,
 
@@ -67,11 +71,10 @@ export function createScoring(deps: ScoringDeps): Scoring {
       if (outcome !== undefined) await recordOutcome(deps, task, outcome.error)
     },
 
-    async giveUp({ id, payload, attempt }, { why, reason }, { signal }) {
+    async giveUp({ id, payload }, { why, reason }, { signal }) {
       const task = { ...payload, id }
       if (why !== 'interrupted') return recordOutcome(deps, task, reason)
-      const refusal = `Scoring was begun ${attempt - 1} times, and the server ended each time`
-      const refused = { task, isLastAttempt: true, refusal }
+      const refused = { task, isLastAttempt: true, refusal: reason }
       const outcome = await apply(deps, refused, signal).catch((error: unknown) => {
         if (isTemporary(error)) throw error
         return { error: messageOf(error) }

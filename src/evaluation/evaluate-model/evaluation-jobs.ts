@@ -24,6 +24,9 @@ const TURN_MS = 60_000
 
 /** What may succeed later is tried again after 1, 2, 4 … 256 s: for about as long as it takes to install the engine. */
 const ATTEMPTS_MAX = 10
+
+/** An evaluation during which the server ended so often may be what ends it. */
+const INTERRUPTIONS_MAX = 3
 const RETRY_MS = 1000
 
 const OPS = [EVALUATE, PREDICT_AND_SCORE, SUMMARIZE, PREDICT]
@@ -61,6 +64,7 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
     concurrency: AT_ONCE,
     turnMs: TURN_MS,
     attemptsMax: ATTEMPTS_MAX,
+    interruptionsMax: INTERRUPTIONS_MAX,
     retryMs: (attempt) => 2 ** (attempt - 1) * RETRY_MS,
     retries: isTemporary,
 
@@ -80,10 +84,9 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
       }
     },
 
-    async giveUp({ id, payload, attempt }, { why, reason }) {
+    async giveUp({ id, payload }, { reason }) {
       log.info({ evaluation: id, reason }, 'evaluation failed')
-      const interrupted = `The evaluation was begun ${attempt - 1} times, and the server ended each time`
-      await writeFailure(payload.project_id, id, why === 'interrupted' ? interrupted : reason)
+      await writeFailure(payload.project_id, id, reason)
     },
   })
 }

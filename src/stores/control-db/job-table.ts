@@ -23,6 +23,8 @@ export interface JobsTable {
   /** Attempts begun; counted before the handler runs. */
   attempts: number
   attempts_max: number
+  /** Attempts during which the server ended; 0 in rows older than this column. */
+  interruptions: Generated<number>
   /** The server that runs the job. */
   lease_owner: string | null
   /** Made anew each time the job is leased: a write with an older token has no effect. */
