@@ -1,8 +1,14 @@
-import { messageOf } from '../errors.ts'
+import { messageOf, tooLarge } from '../errors.ts'
 import { derivedId } from '../ids.ts'
 import { JsonText, stringify } from '../lossless-json.ts'
 import { nowIso } from '../time.ts'
 import { type CallPart, endPart, startPart } from '../trace/calls/write/parts.ts'
+
+/**
+ * Characters of the payloads of calls of one piece of work, besides the largest one: they are in memory until they are written, and the call of
+ * each of a hundred scorers has the whole row.
+ */
+const CHARS_MAX = 32 * 1024 * 1024
 
 /** Parent of the calls, and their user. */
 export interface RecordedUnder {
@@ -42,17 +48,42 @@ export interface Totals {
 export interface RecordedCalls {
   readonly id: string | undefined
   readonly totals: Totals
-  /** Runs work as a call below this one; what it throws becomes the call's exception, and is rethrown. */
+  /**
+   * Runs work as a call below this one; what it throws becomes the call's exception, and is rethrown. @throws 413, after the same, where
+   * the calls together have too many characters; the work is not begun then
+   */
   call<Result>(call: RecordedCall, work: (own: RecordedCalls) => Promise<Outcome<Result>>): Promise<Result>
   /** The calls to write. */
   readonly parts: CallPart[]
 }
 
 export function recordCalls(under: RecordedUnder): RecordedCalls {
-  return recordedBelow(under, under.parent_id, [])
+  return recordedBelow(under, under.parent_id, { parts: [], addChars: charsBudget() })
 }
 
-function recordedBelow(under: RecordedUnder, id: string | undefined, parts: CallPart[]): RecordedCalls {
+/** What all calls of one piece of work share. */
+interface Recording {
+  parts: CallPart[]
+  /** @throws 413 */
+  addChars(chars: number): void
+}
+
+function charsBudget(): (chars: number) => void {
+  let total = 0
+  let largest = 0
+  return (chars) => {
+    const others = total + chars - Math.max(largest, chars)
+    if (others > CHARS_MAX)
+      throw tooLarge(
+        `The calls that record this have more than ${CHARS_MAX} characters together, besides the largest payload`,
+      )
+    total += chars
+    largest = Math.max(largest, chars)
+  }
+}
+
+function recordedBelow(under: RecordedUnder, id: string | undefined, recording: Recording): RecordedCalls {
+  const { parts, addChars } = recording
   const totals = noTotals()
   return {
     id,
@@ -60,7 +91,7 @@ function recordedBelow(under: RecordedUnder, id: string | undefined, parts: Call
     parts,
     async call({ op_name, inputs, seed }, work) {
       const { project_id, trace_id, user } = under
-      const own = recordedBelow(under, derivedId(under.base, seed), parts)
+      const own = recordedBelow(under, derivedId(under.base, seed), recording)
       const named = { project_id, id: own.id ?? '' }
       const start = {
         ...named,
@@ -69,20 +100,31 @@ function recordedBelow(under: RecordedUnder, id: string | undefined, parts: Call
         op_name,
         started_at: nowIso(),
         attributes: new JsonText(stringify(under.attributes)),
-        inputs: new JsonText(stringify(inputs)),
       }
-      parts.push(startPart(start, user, []))
+      const begin = (shown: string) =>
+        parts.push(startPart({ ...start, inputs: new JsonText(shown) }, user, []))
       const end = ({ output, exception }: { output?: JsonText; exception?: string }) => {
         own.totals.status_counts[exception === undefined ? 'success' : 'error']++
         addTotals(totals, own.totals)
         const summary = new JsonText(stringify(summaryOf(own.totals)))
         parts.push(endPart({ ...named, ended_at: nowIso(), output, exception, summary }, []))
       }
+      const shown = stringify(inputs)
+      try {
+        addChars(shown.length)
+      } catch (error) {
+        begin('{}')
+        end({ exception: messageOf(error) })
+        throw error
+      }
+      begin(shown)
       try {
         const { result, output, usage = {} } = await work(own)
         for (const [model, counts] of Object.entries(usage))
           addUsage(own.totals, model, { requests: 1, ...counts })
-        end({ output: new JsonText(stringify(output)) })
+        const answered = stringify(output)
+        addChars(answered.length)
+        end({ output: new JsonText(answered) })
         return result
       } catch (error) {
         end({ exception: messageOf(error) })
