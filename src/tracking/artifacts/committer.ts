@@ -10,8 +10,11 @@ import { readManifest } from './read-manifest.ts'
 import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
 import { makeCommitted, manifestOwnerOf, ownerOf } from './writer.ts'
 
-/** Runs inside the transaction that commits a client's version; an error leaves the version uncommitted. */
-export type CommitHook = (version: ArtifactVersion, tx: ControlTx) => Promise<void>
+/**
+ * Runs inside the transaction that commits a client's version; an error leaves the version uncommitted.
+ * `rights` are of who commits it, who was allowed to add data to its project and no more.
+ */
+export type CommitHook = (version: ArtifactVersion, rights: Rights, tx: ControlTx) => Promise<void>
 
 export interface CommitterDeps {
   control: ControlDb
@@ -25,8 +28,8 @@ export interface Committer {
   /**
    * Commits a pending version; one that is committed already stays as it is, because clients retry.
    * @param rights of who commits it: files of an earlier version are missing where they do not allow to read that one
-   * @throws 400 when files are missing or the manifest asks for what is not supported, 404, 409 when it was deleted, 413 for a
-   * manifest that takes too long to read, 503 without a thread to read it.
+   * @throws 400 when files are missing or the manifest asks for what is not supported, 403 of a hook, 404, 409 when it was deleted,
+   * 413 for a manifest that takes too long to read, 503 without a thread to read it.
    */
   commit(id: string, rights: Rights): Promise<void>
 }
@@ -67,17 +70,17 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
       await contents.share(tx, ownerOf(id), [...new Set(files.map((file) => file.digest))])
       await queries.updateVersion(tx, id, { digest })
       await makeCommitted(tx, row, z.array(z.string()).parse(JSON.parse(row.wanted_aliases)))
-      await runHook(tx, id)
+      await runHook(tx, id, rights)
     })
     await contents.release([manifestOwnerOf(id)])
   }
 
-  async function runHook(tx: ControlTx, id: string): Promise<void> {
+  async function runHook(tx: ControlTx, id: string, rights: Rights): Promise<void> {
     const row = await queries.findVersion(tx, id)
     const hook = hooks.get(row?.type ?? '')
     if (row === undefined || hook === undefined) return
     const [version] = await loadVersions(tx, [row])
-    if (version !== undefined) await hook(version, tx)
+    if (version !== undefined) await hook(version, rights, tx)
   }
 
   return { commit }

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { createTestAccounts } from '../../accounts/test-accounts.ts'
+import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
+import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { useTestServer } from '../../testing.ts'
 import { createTestClient } from '../../tracking/test-client.ts'
 import { group } from '../test-group.ts'
 import { json, useTrainingServer } from '../use-training-server.ts'
@@ -99,5 +103,31 @@ describe('an artifact of type lora under the name of a model', () => {
     await upload(adapter('X'), ['step5'])
     await expect(upload(adapter('Y'), ['step3'])).rejects.toThrow(/step 3/)
     expect(await steps(id)).toEqual([0, 5])
+  })
+})
+
+describe('an artifact of type lora under the name of a model, of a key', () => {
+  const guarded = useTestServer({ auth: 'keys', compute: (path) => openFakeCompute(path) })
+  const accounts = createTestAccounts(guarded)
+
+  it('is refused to keys that may add data alone, and becomes a step for others', async () => {
+    const anna = await accounts.newUser('anna')
+    const model = { entity: 'anna', project: 'p', name: 'm', base_model: TEST_BASE_MODEL }
+    const { id } = await json<{ id: string }>(await anna.post('/v1/preview/models', model))
+    const uploadWith = async (scope: string) => {
+      const made = await anna.post('/v1/accounts/keys', { name: scope, scope, project_id: 'anna/p' })
+      const { key } = await json<{ key: string }>(made)
+      const { entity, project, name } = model
+      const named = { entity, project, name, type: 'lora', files: adapter(scope) }
+      return createTestClient(guarded, key).log(named)
+    }
+    const stepsOf = async () => {
+      const page = await anna.get(`/v1/preview/models/${id}/checkpoints`)
+      return (await json<{ data: { step: number }[] }>(page)).data.map(({ step }) => step)
+    }
+    await expect(uploadWith('ingest')).rejects.toThrow('This key may not change anna/p')
+    expect(await stepsOf()).toEqual([0])
+    await uploadWith('all')
+    expect(await stepsOf()).toEqual([0, 1])
   })
 })

@@ -1,3 +1,4 @@
+import { type Rights, requireRight } from '../../access.ts'
 import type { Contents } from '../../contents/service.ts'
 import { conflict, invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -36,9 +37,9 @@ export interface Forking {
   /**
    * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
    * it becomes step N of that model, with the two files of the adapter alone. Other adapters are artifacts only.
-   * @throws 400 or 409, which refuses the artifact, so that the client gets the error.
+   * @throws 400, 409, or 403 for who may not change the model; it refuses the artifact, so that the client gets the error.
    */
-  fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void>
+  fromArtifact(artifact: ArtifactVersion, rights: Rights, tx: ControlTx): Promise<void>
 }
 
 export function createForking({ control, contents, models, checkpoints, loraRankMax }: ForkingDeps): Forking {
@@ -90,10 +91,12 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     return checkpoints.read(model, String(step))
   }
 
-  async function fromArtifact(artifact: ArtifactVersion, tx: ControlTx): Promise<void> {
+  async function fromArtifact(artifact: ArtifactVersion, rights: Rights, tx: ControlTx): Promise<void> {
     const { entity, project, name } = artifact
     const model = await models.findIn(tx, { entity, project, name })
     if (model === undefined) return
+    // Its newest checkpoint is what the model answers with.
+    requireRight(rights, 'write', { entity, project })
     // Hugging Face's trainers put a trainer_state.json of their own beside an adapter. Heddle publishes no more than these.
     const manifest = artifact.files.filter((file) => ADAPTER_FILES.includes(file.name))
     const known = await checkpoints.newest(model.id, tx)
