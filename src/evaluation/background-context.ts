@@ -1,10 +1,26 @@
-import { NO_RIGHTS, type Rights } from '../access.ts'
-import type { Principal } from '../accounts/callers/principals.ts'
+import { NO_RIGHTS, placeOf, type Rights } from '../access.ts'
+import type { BackgroundWork, Principal, Principals } from '../accounts/callers/principals.ts'
+import { notAllowed } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import { newId } from '../ids.ts'
 
 export function principalOf({ caller }: CallContext): Principal {
   return { user: caller.user, key_id: caller.keyId }
+}
+
+/**
+ * The context of scoring or evaluating in a project, with the rights of whom it is done for at this time.
+ * @throws 403 for who may no longer begin such work
+ */
+export async function contextOfWork(
+  principals: Principals,
+  work: BackgroundWork,
+  signal: AbortSignal,
+): Promise<CallContext> {
+  const rights = await principals.rightsOf(work)
+  if (!rights.allows('write', placeOf(work.project_id)))
+    throw notAllowed(`${work.user} may no longer change ${work.project_id}, or the key may not`)
+  return backgroundContext(work, signal, rights)
 }
 
 /**

@@ -12,10 +12,15 @@ export interface Principal {
   key_id: string
 }
 
+/** Work in a project that continues after its request, and who it is done for. */
+export interface BackgroundWork extends Principal {
+  project_id: string
+}
+
 /** What background work may do at the time when it runs. */
 export interface Principals {
   /** Nothing once the key or the identity provider is gone, or the user disabled. */
-  rightsOf(principal: Principal): Promise<Rights>
+  rightsOf(work: BackgroundWork): Promise<Rights>
 }
 
 export function createPrincipals(deps: {
@@ -27,23 +32,27 @@ export function createPrincipals(deps: {
 }): Principals {
   const { auth, identity, keys, accessTokens, sessions } = deps
 
-  /** Work that the server starts itself, such as that of monitors, has the rights of the user whom it is done for. */
-  async function rightsOfUser(name: string): Promise<Rights> {
+  /**
+   * Work that the server starts itself, such as that of monitors, has the rights that the user has in its project, and no others: what
+   * it does may be defined by anyone who may write there, also with a key that is limited to the project.
+   */
+  async function rightsOfUser({ user: name, project_id }: BackgroundWork): Promise<Rights> {
     const user = await identity.userNamed(name).catch(() => undefined)
     if (user === undefined || user.disabled_at !== null) return NO_RIGHTS
     const roles = await identity.rolesOf(user.id)
-    return rightsOf({ roles, isOperator: false, scope: 'all', projectId: null })
+    return rightsOf({ roles, isOperator: false, scope: 'all', projectId: project_id })
   }
 
   return {
-    async rightsOf({ user, key_id }) {
+    async rightsOf(work) {
+      const { key_id } = work
       if (auth === 'local') return ALL_RIGHTS
       const caller =
         (await sessions.callerById(key_id)) ??
         (await accessTokens.callerById(key_id)) ??
         (await keys.callerById(key_id))
       if (caller !== undefined) return caller.rights
-      return isOwnKey(key_id) ? rightsOfUser(user) : NO_RIGHTS
+      return isOwnKey(key_id) ? rightsOfUser(work) : NO_RIGHTS
     },
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ALL_RIGHTS } from '../../access.ts'
 import { newId } from '../../ids.ts'
 import { createJobQueue } from '../../jobs/job-queue.ts'
 import { JsonText } from '../../lossless-json.ts'
@@ -36,6 +37,7 @@ async function useMonitors(
     objects: { lastPublished: async () => objs, watchChanges: () => undefined },
     feedback: { query: async () => ({ result: [] }) },
     scoringTasks: { addIn: async () => undefined, wake: () => undefined },
+    principals: { rightsOf: async () => ALL_RIGHTS },
     waitingScores: { ofMonitors: async () => () => ({ count: 0, problem }) },
   }
   const deps = { ...fake, control, jobQueue, peers: NO_PEERS, log: SILENT }

@@ -14,7 +14,7 @@ import type { PlaceholderOps } from '../../trace/objects/placeholder-ops.ts'
 import { parseRef } from '../../trace/ref-uri.ts'
 import type { Refs } from '../../trace/refs/service.ts'
 import { askAs } from '../ask.ts'
-import { backgroundContext } from '../background-context.ts'
+import { contextOfWork } from '../background-context.ts'
 import { type RecordedCalls, recordCalls } from '../recorded-calls.ts'
 import { isTemporary } from '../retry.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
@@ -102,13 +102,13 @@ interface Attempt {
 }
 
 /**
- * @throws ClientError of 400 and above for what cannot be scored, of 429 and above for what can be tried again; at the
+ * @throws ClientError of 400 and above for what cannot be scored, or no longer in the name of its user, of 429 and above for what can be tried again; at the
  * last attempt every error is recorded in the scoring's call.
  */
 async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): Promise<Outcome | undefined> {
   const { task, isLastAttempt } = attempt
   const { project_id, user } = task
-  const context = backgroundContext(task, signal, await deps.principals.rightsOf(task))
+  const context = await contextOfWork(deps.principals, task, signal)
   const target = await targetOf(deps, task, context)
   if (target === undefined) return undefined
   const scorer = await loadScorer(deps, { ref: task.scorer_ref, projectId: project_id })

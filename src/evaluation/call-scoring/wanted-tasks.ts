@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Principals } from '../../accounts/callers/principals.ts'
 import { ClientError } from '../../errors.ts'
 import { idOf } from '../../ids.ts'
 import { slicesOf } from '../../slices.ts'
@@ -7,7 +8,7 @@ import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Query } from '../../trace/query-language/wire.ts'
-import { backgroundContext } from '../background-context.ts'
+import { backgroundContext, contextOfWork } from '../background-context.ts'
 import { isTemporary } from '../retry.ts'
 import { TURN_ENDED, turnOf } from '../scorers/agent-turn.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
@@ -18,6 +19,7 @@ import { joinWindows, type NewScoringTask, type ScoringTask } from './scoring-ta
 export interface WantedDeps {
   calls: Pick<Calls, 'list'>
   feedback: Pick<Feedback, 'query'>
+  principals: Principals
 }
 
 /** Ids that are asked for at once. */
@@ -44,7 +46,7 @@ export async function wantedTasks(
       const wanted = await wantedCalls(deps, { project_id, call_ids, monitor }, signal)
       for (const one of wanted) for (const task of tasksOf(monitor, one)) tasks.push(task)
     } catch (error) {
-      // An invalid query stops its own monitor only.
+      // An invalid query, or a publisher who has left, stops its own monitor only.
       if (!(error instanceof ClientError) || isTemporary(error)) throw error
       failed.push({ monitor, reason: error.message })
     }
@@ -78,12 +80,12 @@ interface WantedCall {
 
 /** The calls that a monitor samples: of its ops, or agent turns. */
 async function wantedCalls(
-  { calls }: WantedDeps,
+  { calls, principals }: WantedDeps,
   { project_id, call_ids, monitor }: { project_id: string; call_ids: string[]; monitor: ActiveMonitor },
   signal: AbortSignal,
 ): Promise<WantedCall[]> {
   const { query, user } = monitor
-  const context = backgroundContext({ user, key_id: KEY_ID }, signal)
+  const context = await contextOfWork(principals, { user, key_id: KEY_ID, project_id }, signal)
   const op_names = monitor.op_names.filter((name) => name !== TURN_ENDED)
   const wantsTurns = op_names.length < monitor.op_names.length
   const found = new Map<string, WantedCall>()

@@ -11,7 +11,7 @@ import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { askAs } from '../ask.ts'
-import { backgroundContext } from '../background-context.ts'
+import { contextOfWork } from '../background-context.ts'
 import { SUMMARIZE } from '../evaluation-runs/evaluation-calls.ts'
 import {
   addTotals,
@@ -79,7 +79,7 @@ export async function runEvaluation(
 ): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
-  const context = backgroundContext(job, either, await deps.principals.rightsOf(job))
+  const context = await contextOfWork(deps.principals, job, either)
   const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
   const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
   await whileWanted(

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createTestAccounts, type KeyClient } from '../../accounts/test-accounts.ts'
+import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
+import { TEST_BASE_MODEL } from '../../test-app.ts'
+import { eventually } from '../../test-eventually.ts'
+import { type Fields, replyOf, useTestServer } from '../../testing.ts'
+import { finishedCall } from '../../trace/test-calls.ts'
+import { publishing } from '../test-objects.ts'
+
+const server = useTestServer({ auth: 'keys', compute: openFakeCompute })
+const accounts = createTestAccounts(server)
+let anna: KeyClient
+let bob: KeyClient
+
+beforeAll(async () => {
+  anna = await accounts.newUser('anna')
+  bob = await accounts.newUser('bob')
+  const operator = await accounts.operator()
+  for (const name of ['red', 'blue']) await operator.post('/v1/accounts/teams', { name, admin: 'anna' })
+  await anna.put('/v1/accounts/teams/red/members/bob', { role: 'member' })
+})
+
+/** Publishes in the name of a key. */
+function objectsOf(client: KeyClient) {
+  const request = (path: string, init: RequestInit) =>
+    client.send(init.method ?? 'GET', path, { body: init.body })
+  return publishing({ ...server, request, post: client.post })
+}
+
+function monitorOf(scorer: string): Fields {
+  const bases = ['Object', 'BaseModel']
+  return { _type: 'Monitor', active: true, scorers: [scorer], _class_name: 'Monitor', _bases: bases }
+}
+
+/** Writes a call that ends, as Anna, and waits for what the only monitor of the project counts. */
+async function afterCall(project_id: string, state: Fields): Promise<void> {
+  const batch = [finishedCall({ op_name: `weave:///${project_id}/op/answer:abc`, output: '{}' })]
+  await replyOf(await anna.post(`/v2/${project_id}/calls/complete`, { batch }))
+  await eventually(async () => {
+    const { monitors } = await replyOf(await anna.get(`/v2/${project_id}/monitors`))
+    expect(monitors).toMatchObject([state])
+  })
+}
+
+describe('monitors of a server with keys', () => {
+  it('score nothing once their publisher may not change the project', async () => {
+    const project = 'red/left'
+    const objects = objectsOf(bob)
+    await objects.publish(project, 'watch', monitorOf(await objects.scorer(project, 'ValidJSONScorer')))
+    await afterCall(project, { scored: 1, failed: 0 })
+    await anna.delete('/v1/accounts/teams/red/members/bob')
+    const last_error = 'bob may no longer change red/left, or the key may not'
+    await afterCall(project, { scored: 1, failed: 1, last_error })
+  })
+
+  it('ask no model of another project, which anyone who may write there could have them do', async () => {
+    const project = 'red/judged'
+    for (const [entity, name] of [
+      ['blue', 'secret'],
+      ['red', 'judged'],
+    ])
+      await replyOf(
+        await anna.post('/v1/preview/models', {
+          entity,
+          project: name,
+          name: 'm',
+          base_model: TEST_BASE_MODEL,
+        }),
+      )
+    const { key } = await replyOf(
+      await anna.post('/v1/accounts/keys', { name: 'narrow', project_id: project }),
+    )
+    const objects = objectsOf(accounts.as(String(key)))
+    const watchWith = async (llm_model_id: string) => {
+      const model = await objects.model(project, {}, { llm_model_id })
+      const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', { model, scoring_prompt: '{output}' })
+      await objects.publish(project, 'watch', monitorOf(judge))
+    }
+    await watchWith('wandb-artifact:///red/judged/m')
+    await afterCall(project, { scored: 1, failed: 0 })
+    await watchWith('wandb-artifact:///blue/secret/m')
+    await afterCall(project, { scored: 1, failed: 1, last_error: expect.stringContaining('blue/secret/m') })
+  })
+})
