@@ -8,7 +8,7 @@ import {
   specifiedRules,
 } from 'graphql'
 import { ClientError } from '../../errors.ts'
-import type { Access, Authorize } from '../../http/access.ts'
+import type { Access, Allowed, Authorize } from '../../http/access.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { countFields, type DocumentContext, reading } from './bounded-fields.ts'
 import { boundSize } from './document-size.ts'
@@ -100,19 +100,24 @@ function accessOf({ access }: GraphqlModule, typeName: string, fieldName: string
   return { access: declared, isQuery: typeName === 'Query' }
 }
 
-/** A resolver that answers only callers with a right to what its arguments name. */
+/** A resolver that answers only callers with a right to what its arguments name, and counts the request for whose it is. */
 function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authorize): Resolver {
   return async (source: never, args: never, context: CallContext) => {
     const { input, ...rest }: { input?: object } & Record<string, unknown> = args
+    let places: readonly Allowed[]
     try {
-      await authorize(access, { ...rest, ...input }, context.caller)
+      places = await authorize(access, { ...rest, ...input }, context.caller)
     } catch (error) {
       if (isQuery && error instanceof ClientError) return null
       throw error
     }
+    for (const { entity } of places) context.limits?.forEntity(entity, context.bodyBytes)
     return resolve(source, args, context)
   }
 }
+
+/** Clients wait and try again. */
+const TOO_MANY_REQUESTS = 429
 
 /**
  * Wire: what the caller did wrong is an error in a 200, which clients do not retry.
@@ -120,7 +125,9 @@ function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authori
  */
 function shownError(error: GraphQLError): { message: string } & Record<string, unknown> {
   const cause = error.originalError
-  const callersFault = cause instanceof GraphQLError || (cause instanceof ClientError && cause.status < 500)
+  const callersFault =
+    cause instanceof GraphQLError ||
+    (cause instanceof ClientError && cause.status < 500 && cause.status !== TOO_MANY_REQUESTS)
   if (cause !== undefined && !callersFault) throw cause
   const code = cause instanceof ClientError && cause.status === 403 ? 'PERMISSION_ERROR' : undefined
   const { message, locations, path, extensions } = error.toJSON()

@@ -106,6 +106,27 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
     expect((await statsOf(member, team)).status).toBe(200)
   })
 
+  it('429 and 413 for what a document of GraphQL, or a completion, asks of the team', async () => {
+    const { team, member } = await newTeam()
+    const input = { entityName: team, modelName: 'project', name: 'run', config: '{}' }
+    const upsert = (config = '{}') =>
+      member.post('/graphql', {
+        query: 'mutation ($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }',
+        variables: { input: { ...input, config } },
+      })
+    await limitTeam(team, { body_bytes: 1000, requests_per_minute: 3 })
+    const text = 'x'.repeat(1000)
+    const large = await replyOf<{ errors: Fields[] }>(await upsert(JSON.stringify({ text })))
+    expect(large.errors[0]?.['message']).toMatch(`limit of ${team} is 1000`)
+    const chat = { model: TEST_BASE_MODEL, messages: [{ role: 'user', content: text }] }
+    const headers = { 'openai-project': `${team}/project` }
+    const answer = await member.send('POST', '/v1/chat/completions', { body: chat, headers })
+    expect(answer.status).toBe(413)
+    expect(await replyOf(await upsert())).toMatchObject({ data: { upsertBucket: { inserted: true } } })
+    const refused = await upsert()
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+  })
+
   it('402 where the storage of the team is full, and not for what deletes', async () => {
     const { team, member } = await newTeam()
     const added = await replyOf(await member.post('/call/start', start(team, 'x'.repeat(2000))))

@@ -40,7 +40,7 @@ export function createOpener({ admission, usage, speeds }: OpenerDeps): Opener {
   return async ({ target, project, onUsage }, context) => {
     const payer = payerOf(project, context)
     const spender = { keyId: payer.key, entity: payer.entity, project }
-    context.limits?.forEntity(payer.entity)
+    context.limits?.forEntity(payer.entity, context.bodyBytes)
     await usage.admit(spender, context)
     showTokens(admission.tokens(payer), context)
     const place = admission.enter(payer)
