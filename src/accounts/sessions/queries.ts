@@ -1,26 +1,46 @@
 import type { Selectable } from 'kysely'
-import type { SessionsTable } from '../../stores/control-db/account-tables.ts'
+import type { ApiKeysTable, SessionsTable, SignInLinksTable } from '../../stores/control-db/account-tables.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 
 export type SessionRow = Selectable<SessionsTable>
 
-export async function insertLink(
-  tx: ControlTx,
-  row: { hash: string; user_id: string; expires_at: string },
-): Promise<void> {
+export async function insertLink(tx: ControlTx, row: Selectable<SignInLinksTable>): Promise<void> {
   await tx.insertInto('sign_in_links').values(row).execute()
 }
 
-/** Uses a link up; the id of its user, undefined for one that is unknown or has expired. */
-export async function takeLink(tx: ControlTx, hash: string, now: string): Promise<string | undefined> {
+/** Whom a link signs in, and the key that it was made with. */
+export interface TakenLink {
+  user_id: string
+  key?: LinkKey
+}
+
+type LinkKey = Pick<Selectable<ApiKeysTable>, 'id' | 'user_id' | 'expires_at'>
+
+/** Uses a link up; undefined for one that is unknown or has expired, or whose key is revoked or gone, or of a disabled user. */
+export async function takeLink(tx: ControlTx, hash: string, now: string): Promise<TakenLink | undefined> {
   const row = await tx
     .deleteFrom('sign_in_links')
     .where('hash', '=', hash)
-    .returning(['user_id', 'expires_at'])
+    .returning(['user_id', 'expires_at', 'key_id'])
     .executeTakeFirst()
   if (row === undefined || row.expires_at <= now) return undefined
-  await deleteLinksOf(tx, row.user_id)
-  return row.user_id
+  const { user_id, key_id } = row
+  const key = key_id === null ? undefined : await keyOfLink(tx, key_id)
+  if (key_id !== null && key === undefined) return undefined
+  await deleteLinksOf(tx, user_id)
+  return { user_id, ...(key && { key }) }
+}
+
+/** A key that may still make links; its end is that of the link too. */
+function keyOfLink(tx: ControlTx, id: string): Promise<LinkKey | undefined> {
+  return tx
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select(['api_keys.id', 'api_keys.user_id', 'api_keys.expires_at'])
+    .where('api_keys.id', '=', id)
+    .where('api_keys.revoked_at', 'is', null)
+    .where('users.disabled_at', 'is', null)
+    .executeTakeFirst()
 }
 
 export async function deleteLinksOf(tx: ControlTx, userId: string): Promise<void> {

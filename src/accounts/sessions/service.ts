@@ -32,10 +32,16 @@ const TOKEN_CHARS = 48
 /** The name of `SESSION_COOKIE` in `http/`, which areas do not import. */
 const COOKIE = 'heddle_session'
 
+/** What a session or a link was made with, and ends with. */
+type SignedBy = Pick<Caller, 'keyId' | 'keyEndsAt'>
+
 /** Browsers that have signed in, and the links that they sign in with. */
 export interface Sessions extends SessionCallers {
-  /** Makes a link that signs a user in once; those before it stop working. Returns the path with its token. */
-  makeLink(user: UserRow): Promise<string>
+  /**
+   * Makes a link that signs a user in once; those before it stop working. A link that a key makes ends with it, and where it signs in
+   * the key's own user, so does the session. Returns the path with its token.
+   */
+  makeLink(user: UserRow, by: SignedBy): Promise<string>
   /**
    * The path that signs the first operator in; undefined once that has happened. Where the server's secret key is another
    * one since, no key and no session is valid: there is a path again, until an operator has signed in under the new key.
@@ -48,7 +54,7 @@ export interface Sessions extends SessionCallers {
   cookieFor(
     user: UserRow,
     context: CallContext,
-    key?: Pick<Caller, 'keyId' | 'keyEndsAt'>,
+    key?: SignedBy,
   ): Promise<{ cookie: string; expiresAt: string }>
   /** Ends the session of a browser. @throws 503 where that fails; the browser forgets the session all the same */
   signOut(input: object, context: CallContext): Promise<RawReply>
@@ -72,13 +78,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
   /** @param others whether links that the user has already go on to be valid */
   async function makeLink(
     user: UserRow,
-    { others = 'end' }: { others?: 'end' | 'stay' } = {},
+    { others = 'end', by }: { others?: 'end' | 'stay'; by?: SignedBy } = {},
   ): Promise<string> {
     const token = randomText(TOKEN_CHARS)
     await control.transaction().execute(async (tx) => {
       if (others === 'end') await queries.deleteLinksOf(tx, user.id)
-      const expires_at = isoIn(LINK_HOURS * HOUR_MS)
-      await queries.insertLink(tx, { hash: hashOf(token), user_id: user.id, expires_at })
+      const expires_at = endWithKey(isoIn(LINK_HOURS * HOUR_MS), by ?? {})
+      const key_id = by === undefined || by.keyId.startsWith(KEY_ID) ? null : by.keyId
+      await queries.insertLink(tx, { hash: hashOf(token), user_id: user.id, expires_at, key_id })
     })
     // In the fragment, which browsers do not send, so that no log of a proxy has it.
     return `/sign-in#${token}`
@@ -86,15 +93,18 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   const firstOperator = createFirstOperator({ ...deps, makeLink })
 
-  async function userOf({ token, key }: SignInReq): Promise<{ user: UserRow; by?: Caller }> {
+  async function userOf({ token, key }: SignInReq): Promise<{ user: UserRow; by?: SignedBy }> {
     if (token !== undefined) {
-      const id = await queries.takeLink(control, hashOf(token), isoIn(0))
-      const user = id === undefined ? undefined : await identity.user(id)
+      const taken = await queries.takeLink(control, hashOf(token), isoIn(0))
+      const user = taken && (await identity.user(taken.user_id))
       if (user === undefined || user.disabled_at !== null)
         throw unauthorized(
-          'This sign-in link is not valid: it was used, or it has expired. Ask for a new one.',
+          'This sign-in link is not valid: it was used, or it has expired, or its key has ended. Ask for a new one.',
         )
-      return { user }
+      const key = taken?.key
+      // The session of somebody else is not the key's: its work would have the rights of the key.
+      if (key?.user_id !== user.id) return { user }
+      return { user, by: { keyId: key.id, ...(key.expires_at !== null && { keyEndsAt: key.expires_at }) } }
     }
     if (key === undefined) throw invalidRequest('Send the token of a sign-in link, or a key')
     const caller = await keys.callerOf(key)
@@ -105,7 +115,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return { user: await identity.userNamed(caller.user), by: caller }
   }
 
-  async function cookieFor(user: UserRow, context: CallContext, key?: Pick<Caller, 'keyId' | 'keyEndsAt'>) {
+  async function cookieFor(user: UserRow, context: CallContext, key?: SignedBy) {
     const token = randomText(TOKEN_CHARS)
     const expiresAt = endWithKey(isoIn(SESSION_HOURS * HOUR_MS), key ?? {})
     const key_id = key?.keyId ?? null
@@ -146,7 +156,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   return {
-    makeLink: (user) => makeLink(user),
+    makeLink: (user, by) => makeLink(user, { by }),
     firstSignIn: firstOperator.signInPath,
     signIn,
     cookieFor,

@@ -13,13 +13,19 @@ async function newKey(client: Pick<KeyClient, 'post'>, fields: Fields = {}): Pro
   return replyOf(await client.post('/v1/accounts/keys', { name: 'k', ...fields }))
 }
 
-/** What a browser sends that has signed in with a key. */
-async function sessionBy(key: unknown) {
-  const response = await server.request('/v1/accounts/session', {
+function signIn(body: Fields): Promise<Response> {
+  return server.request('/v1/accounts/session', {
     method: 'POST',
     headers: { authorization: '' },
-    body: JSON.stringify({ key }),
+    body: JSON.stringify(body),
   })
+}
+
+const sessionBy = (key: unknown) => sessionOf({ key })
+
+/** What a browser sends that has signed in with a key, or by a link. */
+async function sessionOf(body: Fields) {
+  const response = await signIn(body)
   const { expires_at } = (await response.json()) as { expires_at: string }
   const cookie = response.headers.get('set-cookie') ?? ''
   const headers = { authorization: '', cookie: cookie.split(';')[0] ?? '', 'x-heddle-page': '1' }
@@ -71,6 +77,27 @@ describe('POST /v1/accounts/session with a key', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.parse(session.expires_at) + 60_000)
     expect((await session.send('GET', me)).status).toBe(401)
     expect((await as(String(unused['key'])).get(me)).status).toBe(401)
+  })
+
+  it('401 by a link of a key that is revoked, 200 with a session that ends with it before', async () => {
+    const admin = await operator()
+    const { user } = await replyOf(await admin.get('/v1/accounts/me'))
+    const short = await newKey(admin, { expires_in_days: 1 })
+    const tokenFor = async (name: unknown) => {
+      const path = `/v1/accounts/users/${name}/sign-in-link`
+      const { sign_in_url } = await replyOf(await as(String(short['key'])).post(path, {}))
+      return { token: String(sign_in_url).split('#')[1] ?? '' }
+    }
+    await newUser('guest')
+    const own = await sessionOf(await tokenFor(user))
+    expect(own.expires_at).toBe(short['expires_at'])
+    const guest = await sessionOf(await tokenFor('guest'))
+    expect(guest.expires_at > String(short['expires_at'])).toBe(true)
+    const unused = [await tokenFor(user), await tokenFor('guest')]
+    await replyOf(await admin.delete(`/v1/accounts/keys/${short['id']}`))
+    expect((await own.send('GET', '/v1/accounts/me')).status).toBe(401)
+    expect((await guest.send('GET', '/v1/accounts/me')).status).toBe(200)
+    for (const token of unused) expect((await signIn(token)).status).toBe(401)
   })
 
   it('429 in the session beyond the limits of the key', async () => {

@@ -47,7 +47,7 @@ export function createUsers(deps: UsersDeps): Users {
   const { control, identity, keys, sessions, audit, publicAddress } = deps
 
   async function linkFor(row: UserRow, context: CallContext): Promise<string> {
-    return publicAddress(originOf(context)) + (await sessions.makeLink(row))
+    return publicAddress(originOf(context)) + (await sessions.makeLink(row, context.caller))
   }
 
   async function create(req: wire.UserCreateReq, context: CallContext) {

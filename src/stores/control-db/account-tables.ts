@@ -93,6 +93,8 @@ export interface SignInLinksTable {
   hash: string
   user_id: string
   expires_at: string
+  /** The key that it was made with, and ends with. */
+  key_id: string | null
 }
 
 /** Who changed access, keys, settings or deleted and exported data. Rows are only added. */
