@@ -51,6 +51,11 @@ export function requireRight(rights: Rights, verb: Verb, place: Place): void {
   }
 }
 
+/** Whether a caller has a right in any of its places, for work that begins before it is known which one it is about. */
+export function allowsSomewhere({ allows, entities, project }: Rights, verb: Verb): boolean {
+  return entities === 'all' || entities.some((entity) => allows(verb, { entity, project }))
+}
+
 /** The place of a wire id, `entity/project`; of any other text, a place that no one has. */
 export function placeOf(projectId: string): Place {
   const at = projectId.indexOf('/')

@@ -27,6 +27,17 @@ async function newAdmin(): Promise<{ entity: string; admin: KeyClient }> {
 }
 
 describe('POST /v1/preview/training-jobs', () => {
+  it('403 for a key that may not train, whatever its body', async () => {
+    const ada = await newUser('ada')
+    for (const scope of ['ingest', 'read', 'inference']) {
+      const made = await replyOf(await ada.post('/v1/accounts/keys', { name: scope, scope }))
+      const refused = await as(String(made['key'])).post('/v1/preview/training-jobs', {
+        trajectory_groups: 'x',
+      })
+      expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('may not train')])
+    }
+  })
+
   it('429 for more than the team may have waiting or running', async () => {
     const { entity, admin } = await newAdmin()
     const limit = (training_jobs: number) =>

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { requireRight } from '../../access.ts'
-import { notFound, unavailable } from '../../errors.ts'
+import { allowsSomewhere, requireRight } from '../../access.ts'
+import { notAllowed, notFound, unavailable } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { mayTake } from '../../shared-places.ts'
@@ -34,7 +34,7 @@ export function ownerOf(jobId: string): string {
 export interface JobSubmitter {
   /**
    * Accepts an RL job, once its groups are on disk. With a `dataset_ref`, its trajectories are calls already.
-   * @throws 422 for a bad body, 404 for an unknown model, 402, 413, 429, 503 without an engine.
+   * @throws 422 for a bad body, 403, 404 for an unknown model, 402, 413, 429, 503 without an engine.
    */
   rl(
     stream: ReadableStream<Uint8Array>,
@@ -86,6 +86,8 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     context: CallContext,
     { dataset_ref }: { dataset_ref: string | null } = { dataset_ref: null },
   ): Promise<JobRow> {
+    // The body names its model anywhere, and is on disk before.
+    if (!allowsSomewhere(context.caller.rights, 'write')) throw notAllowed('This key may not train models')
     await assertRoom()
     const id = newId()
     const data_key = dataKeyOf(id)
