@@ -21,6 +21,12 @@ export interface SingleSignOn {
   signUp: boolean
 }
 
+/** The teams that groups of the provider make: no one else has their names. */
+export function grantedTeams(settings: Pick<SingleSignOn, 'groups'> | undefined): ReadonlySet<string> {
+  const grants = [...(settings?.groups.values() ?? [])].flat()
+  return new Set(grants.flatMap((grant) => ('entity' in grant ? [grant.entity] : [])))
+}
+
 const Grant = z.union([
   z.strictObject({ entity: z.string().min(1), role: z.enum(['viewer', 'member', 'admin']) }),
   z.strictObject({ operator: z.literal(true) }),

@@ -40,6 +40,17 @@ export function listOperators(control: ControlTx): Promise<UserRow[]> {
     .execute()
 }
 
+/** Service accounts whose requests that name no entity go to this one: where they were made, unless they left it. */
+export async function countServiceAccounts(control: ControlTx, entity: string): Promise<number> {
+  const { count } = await control
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('kind', '=', 'service')
+    .where('default_entity', '=', entity)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** @throws UniqueViolation where the name or the mail address is taken. */
 export async function insertUser(tx: ControlTx, row: UserRow): Promise<void> {
   await tx.insertInto('users').values(row).execute()

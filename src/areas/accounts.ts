@@ -41,7 +41,7 @@ import type { PublicAddress } from '../public-address.ts'
 import { reloading } from '../reloading.ts'
 import type { Removal } from '../removal.ts'
 import type { SharedUse } from '../shared-use.ts'
-import type { SingleSignOn } from '../single-sign-on.ts'
+import { grantedTeams, type SingleSignOn } from '../single-sign-on.ts'
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
@@ -92,7 +92,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const keys = createKeys({ control, peers, secretKey, identity, audit })
   const sessions = createSessions({ control, peers, secretKey, identity, keys, audit })
   const users = createUsers({ ...deps, identity, keys, sessions, audit })
-  const teams = createTeams({ control, identity, keys, audit })
+  const teams = createTeams({ control, identity, keys, audit, reservedNames: grantedTeams(singleSignOn) })
   const accessTokens = createAccessTokens({ control, secretKey, identity })
   const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })
   const own = { ...deps, identity, keys, sessions, accessTokens, audit }

@@ -28,13 +28,13 @@ beforeAll(async () => {
     },
     { teams: ['wire'] },
   )
-  await send('POST', '/v1/accounts/teams/local/service-accounts', { name: 'ci' })
-  await send('PUT', '/v1/accounts/teams/wire/members/ci', { role: 'member' })
+  await send('POST', '/v1/accounts/teams/local/service-accounts', { name: 'local-ci' })
+  await send('PUT', '/v1/accounts/teams/wire/members/local-ci', { role: 'member' })
   const trusted = {
     issuer: issuer.url,
     audience: AUDIENCE,
     claims: { sub: 'system:serviceaccount:ci:*' },
-    service_account: 'ci',
+    service_account: 'local-ci',
   }
   await send('PUT', '/v1/accounts/teams/local/identity-providers', { data: [trusted] })
 })

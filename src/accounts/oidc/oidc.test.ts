@@ -192,6 +192,13 @@ describe('GET /v1/accounts/oidc/callback', () => {
     expect(dyer.me['entities']).toContainEqual({ name: 'vats', role: 'member' })
   })
 
+  it('keeps the name of such a team from service accounts', async () => {
+    const { post } = await operator()
+    await replyOf(await post('/v1/accounts/teams', { name: 'baths' }))
+    const refused = await post('/v1/accounts/teams/baths/service-accounts', { name: 'mills' })
+    expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('kept for a team')])
+  })
+
   it('ignores a grant for a personal entity, and removes a membership that such a grant gave', async () => {
     await replyOf(await (await operator()).post('/v1/accounts/users', { name: 'spinner' }))
     const fay = { sub: 'fay', preferred_username: 'fay', groups: ['spinners'] }

@@ -4,7 +4,7 @@ import { conflict, invalidRequest, messageOf } from '../../errors.ts'
 import { type CallContext, originOf } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Log } from '../../log.ts'
-import type { SingleSignOn } from '../../single-sign-on.ts'
+import { grantedTeams, type SingleSignOn } from '../../single-sign-on.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { SecretKey } from '../../stores/secret-key.ts'
 import type { Audit } from '../audit/service.ts'
@@ -58,9 +58,7 @@ async function refuse(): Promise<never> {
 function createOidcWith(deps: OidcDeps, settings: SingleSignOn): Oidc {
   const { control, secretKey, keys, sessions, audit, log } = deps
   const provider = createProvider(settings)
-  const grantedTeams = new Set(
-    [...settings.groups.values()].flat().flatMap((grant) => ('entity' in grant ? [grant.entity] : [])),
-  )
+  const reservedNames = grantedTeams(settings)
   const used = new LRUCache<string, true>({ max: USED_MAX, ttl: ATTEMPT_MS })
 
   async function start({ return_to }: StartQuery, context: CallContext): Promise<RawReply> {
@@ -98,7 +96,7 @@ function createOidcWith(deps: OidcDeps, settings: SingleSignOn): Oidc {
     const { signUp } = settings
     try {
       return await control.transaction().execute(async (tx) => {
-        const user = await userOf(tx, person, { ...deps, signUp, grantedTeams })
+        const user = await userOf(tx, person, { ...deps, signUp, reservedNames })
         await applyGroups(tx, user, person.grants, deps)
         // Groups may have changed what it may do.
         return (await findUser(tx, user.id)) ?? user

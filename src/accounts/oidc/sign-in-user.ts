@@ -14,7 +14,7 @@ export interface SignInUserDeps {
   audit: Audit
   signUp: boolean
   /** Teams that groups grant roles in, which may have no row yet. */
-  grantedTeams: ReadonlySet<string>
+  reservedNames: ReadonlySet<string>
 }
 
 /**
@@ -53,10 +53,10 @@ async function withMailOf(
 async function signedUp(
   tx: ControlTx,
   person: Person,
-  { identity, audit, signUp, grantedTeams }: SignInUserDeps,
+  { identity, audit, signUp, reservedNames }: SignInUserDeps,
 ): Promise<UserRow> {
   if (!signUp) throw new SignInError('no_account')
-  const name = await freeName(tx, person.wantedName, grantedTeams)
+  const name = await freeName(tx, person.wantedName, reservedNames)
   const user = await identity.addUser(tx, { name, email: person.email, kind: 'person' })
   await link(tx, user, person)
   await audit.record(actorOf(user), event('user.create', user, person), tx)

@@ -1,12 +1,22 @@
-import { conflict, notAllowed, notFound } from '../../errors.ts'
+import { conflict, invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Keys } from '../keys/service.ts'
-import { findEntity, listEntities, membersOf, type UserRow, updateUser } from '../user-queries.ts'
+import {
+  countServiceAccounts,
+  findEntity,
+  listEntities,
+  membersOf,
+  type UserRow,
+  updateUser,
+} from '../user-queries.ts'
 import type * as wire from './wire.ts'
+
+/** Service accounts that one entity may make; each has a name among those of all users and teams. */
+const SERVICE_ACCOUNTS_MAX = 100
 
 /** Teams and their members, as admins of each manage them. */
 export interface Teams {
@@ -24,7 +34,11 @@ export interface Teams {
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
   /** @throws 404 for an unknown team or user, 409 for the last admin */
   remove(req: wire.MemberPath, context: CallContext): Promise<wire.MemberRemoveRes>
-  /** Adds a user for programs, whose keys admins of the team make. @throws 400, 409 */
+  /**
+   * Adds a user for programs, whose keys admins of the team make. Every person is the admin of an entity of their own, whose service
+   * accounts begin with its name: others would take names of users and teams to come.
+   * @throws 400 for a bad name, 409 for one that is taken or kept for a team, and for too many of the entity
+   */
   addServiceAccount(req: wire.TeamPath & wire.ServiceAccountReq, context: CallContext): Promise<wire.Member>
 }
 
@@ -33,9 +47,11 @@ export interface TeamsDeps {
   identity: Identity
   keys: Pick<Keys, 'forget'>
   audit: Audit
+  /** Names that are kept for teams. */
+  reservedNames: ReadonlySet<string>
 }
 
-export function createTeams({ control, identity, keys, audit }: TeamsDeps): Teams {
+export function createTeams({ control, identity, keys, audit, reservedNames }: TeamsDeps): Teams {
   async function create({ name, admin }: wire.TeamCreateReq, { caller }: CallContext) {
     const first = await identity.userNamed(admin ?? caller.user)
     await control.transaction().execute(async (tx) => {
@@ -121,6 +137,7 @@ export function createTeams({ control, identity, keys, audit }: TeamsDeps): Team
     { caller }: CallContext,
   ) {
     const row = await control.transaction().execute(async (tx) => {
+      await checkServiceAccount(tx, { entity, name, reservedNames })
       const added = await identity.addUser(tx, { name, kind: 'service' })
       await updateUser(tx, added.id, { default_entity: entity })
       await identity.setRole(tx, entity, added, role, 'admin')
@@ -161,6 +178,19 @@ function memberOf(
   { rights }: Caller,
 ): wire.Member {
   return { user: name, email: rights.isOperator ? email : null, kind, role, disabled: disabled_at !== null }
+}
+
+/** @throws 400 for the name of an account of no team, 409 for one that is kept for a team, and for too many of the entity */
+async function checkServiceAccount(
+  tx: ControlTx,
+  { entity, name, reservedNames }: { entity: string; name: string; reservedNames: ReadonlySet<string> },
+): Promise<void> {
+  const isPersonal = (await findEntity(tx, entity))?.kind === 'personal'
+  if (isPersonal && !name.startsWith(`${entity}-`))
+    throw invalidRequest(`name: a service account of ${entity}, which is no team, begins with "${entity}-"`)
+  if (reservedNames.has(name)) throw conflict(`The name ${name} is kept for a team`)
+  if ((await countServiceAccounts(tx, entity)) >= SERVICE_ACCOUNTS_MAX)
+    throw conflict(`${entity} has ${SERVICE_ACCOUNTS_MAX} service accounts, which is the most`)
 }
 
 /** @throws 409 for the person whose own entity it is: only its admins may manage that person's keys */

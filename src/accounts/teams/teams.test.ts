@@ -141,11 +141,11 @@ describe('names of users, teams and service accounts', () => {
 
   it('409 for a service account with the name of a user, a team or projects, and the other way round', async () => {
     const hal = await newUser('hal')
-    await newTeam('spindles')
+    await newTeam('spindles', 'hal')
     const { control } = server.stores
     await control.insertInto('projects').values({ entity: 'older', name: 'p', created_at: '2026' }).execute()
     for (const name of ['hal', 'spindles', 'older'])
-      expect((await addService(hal, 'hal', name)).status).toBe(409)
+      expect((await addService(hal, 'spindles', name)).status).toBe(409)
     await replyOf(await addService(hal, 'hal', 'hal-ci'))
     const { post, put } = await operator()
     expect((await post('/v1/accounts/users', { name: 'hal-ci' })).status).toBe(409)
@@ -157,6 +157,36 @@ describe('names of users, teams and service accounts', () => {
   it('400 for a member of a new team whose name is none', async () => {
     const put = (await operator()).put(membersPath('a%20b%2Fc', 'admin'), { role: 'admin' })
     expect((await put).status).toBe(400)
+  })
+})
+
+describe('POST /v1/accounts/teams/{entity}/service-accounts', () => {
+  it('400 in the own entity of a person for names that others may want, which are free in a team, and 409 for too many', async () => {
+    const uma = await newUser('uma')
+    await newTeam('umbrellas', 'uma')
+    const add = (entity: string, name: string) =>
+      uma.post(`/v1/accounts/teams/${entity}/service-accounts`, { name })
+    for (const name of ['marketing', 'umami', 'uma-']) expect((await add('uma', name)).status).toBe(400)
+    for (const [entity, name] of [
+      ['uma', 'uma-ci'],
+      ['umbrellas', 'weaver'],
+      ['umbrellas', 'deployer'],
+    ] as const)
+      await replyOf(await add(entity, name))
+    const { control } = server.stores
+    const {
+      id: _,
+      name,
+      ...made
+    } = await control.selectFrom('users').selectAll().where('name', '=', 'uma-ci').executeTakeFirstOrThrow()
+    const others = Array.from({ length: 99 }, (_, at) => ({
+      ...made,
+      id: `${name}${at}`,
+      name: `${name}${at}`,
+    }))
+    await control.insertInto('users').values(others).execute()
+    const refused = await add('uma', 'uma-more')
+    expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('100 service')])
   })
 })
 
