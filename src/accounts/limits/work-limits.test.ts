@@ -38,6 +38,20 @@ describe('POST /v1/preview/training-jobs', () => {
     }
   })
 
+  it('403 for the model of a team whose viewer it is, before a body that names it first has ended', async () => {
+    const { entity, admin } = await newAdmin()
+    const viewer = await newAdmin()
+    await replyOf(
+      await admin.put(`/v1/accounts/teams/${entity}/members/${viewer.entity}`, { role: 'viewer' }),
+    )
+    const named = { entity, project: 'p', name: 'm', base_model: TEST_BASE_MODEL }
+    const { id } = await replyOf(await admin.post('/v1/preview/models', named))
+    const begun = `{"model_id": "${id}", "trajectory_groups": [${JSON.stringify(group())},`
+    // A body that does not end would be 422 otherwise.
+    const refused = await viewer.admin.post('/v1/preview/training-jobs', begun)
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('may not change')])
+  })
+
   it('429 for more than the team may have waiting or running', async () => {
     const { entity, admin } = await newAdmin()
     const limit = (training_jobs: number) =>

@@ -55,11 +55,12 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     await requireRoom(control, undefined)
   }
 
-  /** @throws 404 for a model that the caller may not see, as for an unknown one; 403. */
-  async function checkMayTrain(modelId: string, { caller }: CallContext): Promise<void> {
+  /** @throws 404 for a model that the caller may not see, as for an unknown one; 403; 402 where its entity has no room. */
+  async function checkMayTrain(modelId: string, { caller, limits }: CallContext): Promise<void> {
     const model = await models.existing(modelId)
     if (!caller.rights.allows('read', model)) throw notFound('model', modelId)
     requireRight(caller.rights, 'write', model)
+    limits?.stores(model.entity, 0)
   }
 
   async function submit(job: NewJob, { caller, limits }: CallContext): Promise<JobRow> {
@@ -86,12 +87,15 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     context: CallContext,
     { dataset_ref }: { dataset_ref: string | null } = { dataset_ref: null },
   ): Promise<JobRow> {
-    // The body names its model anywhere, and is on disk before.
+    // A body may name its model at its end, when its groups are on disk.
     if (!allowsSomewhere(context.caller.rights, 'write')) throw notAllowed('This key may not train models')
     await assertRoom()
     const id = newId()
     const data_key = dataKeyOf(id)
-    const body = readGroups(stream, JobHead, context.caller.user)
+    const body = readGroups(stream, JobHead, context.caller.user, async (before) => {
+      const named = JobHead.pick({ model_id: true }).safeParse(before).data
+      if (named !== undefined) await checkMayTrain(named.model_id, context)
+    })
     await blobs.put(data_key, Readable.from(asLines(body.groups())))
     try {
       context.signal.throwIfAborted()

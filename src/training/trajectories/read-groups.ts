@@ -25,11 +25,15 @@ export interface GroupsBody<Head> {
   counts(): { groups: number; trajectories: number; exceptions: number }
 }
 
-/** Checks a user's body group by group, so that memory holds one group at a time. */
+/**
+ * Checks a user's body group by group, so that memory holds one group at a time.
+ * @param onBegin may refuse the body before its first group is given out, by what the client says before its groups
+ */
 export function readGroups<Head extends z.ZodObject>(
   stream: AsyncIterable<Uint8Array>,
   headSchema: Head,
   user: string,
+  onBegin?: (before: unknown) => Promise<void>,
 ): GroupsBody<z.output<Head>> {
   const splitter = createGroupSplitter()
   const counts = { groups: 0, trajectories: 0, exceptions: 0 }
@@ -37,11 +41,17 @@ export function readGroups<Head extends z.ZodObject>(
   return {
     async *groups() {
       let bytes = 0
+      let hasBegun = false
       for await (const chunk of stream) {
         bytes += chunk.byteLength
         if (bytes > BODY_BYTES_MAX)
           throw tooLarge(`Trajectory groups may have ${BODY_BYTES_MAX} bytes at most`)
-        for (const group of asJson(() => splitter.push(chunk))) {
+        const groups = asJson(() => splitter.push(chunk))
+        if (groups.length > 0 && !hasBegun) {
+          hasBegun = true
+          await onBegin?.(asJson(() => JSON.parse(splitter.before() ?? '{}') as unknown))
+        }
+        for (const group of groups) {
           const { stored, trajectories, exceptions, sums } = await checkGroup(group, counts.groups++, user)
           counts.trajectories += trajectories
           counts.exceptions += exceptions

@@ -26,6 +26,8 @@ const SPACE = 0x20
 export interface GroupSplitter {
   /** The groups that end in this chunk; none contains a line break. */
   push(chunk: Uint8Array): Buffer[]
+  /** What the body says before its groups, as the text of an object; undefined until they begin. */
+  before(): string | undefined
   /** The rest of the body, with an empty list in place of the groups. */
   head(): string
 }
@@ -45,6 +47,7 @@ export function createGroupSplitter(): GroupSplitter {
   let escaped = false
   let inGroups = false
   let groupsSeen = 0
+  let before: string | undefined
   let string = ''
   let key = ''
 
@@ -100,6 +103,7 @@ export function createGroupSplitter(): GroupSplitter {
           walkHead(byte)
           if (depth !== 2 || byte !== OPEN_ARRAY || key !== KEY) continue
           flush(at + 1)
+          before ??= `${head.text()}]}`
           inGroups = true
         } else if (depth === 2 && byte === COMMA) {
           flush(at)
@@ -118,6 +122,7 @@ export function createGroupSplitter(): GroupSplitter {
       flush(chunk.length)
       return groups
     },
+    before: () => before,
     head: () => head.take().toString('utf8'),
   }
 }
@@ -128,6 +133,7 @@ function isBlank(bytes: Buffer): boolean {
 
 interface GrowingBuffer {
   add(bytes: Uint8Array): void
+  text(): string
   /** Returns what it has and empties it. */
   take(): Buffer
 }
@@ -142,6 +148,7 @@ function createBuffer(bytesMax: number, what: string): GrowingBuffer {
       if (size > bytesMax) throw tooLarge(`${what} is larger than ${bytesMax} bytes`)
       chunks.push(bytes)
     },
+    text: () => Buffer.concat(chunks, size).toString('utf8'),
     take() {
       const bytes = Buffer.concat(chunks, size)
       chunks = []
