@@ -138,18 +138,23 @@ describe('POST /v1/preview/training-jobs', () => {
   })
 
   it.each([
-    ['a group of another shape', [{ trajectories: [{ reward: 'high', messages_and_choices: [] }] }], 422],
-    ['a model that is not there', [group()], 404],
-  ])('refuses %s, and nothing stays', async (_what, groups, status) => {
+    [
+      'a group of another shape',
+      async () => (await newModel()).id,
+      [{ trajectories: [{ reward: 'high', messages_and_choices: [] }] }],
+      422,
+    ],
+    ['a model that is not there', async () => randomUUID(), [group()], 404],
+  ])('refuses %s, and nothing stays', async (_what, modelId, groups, status) => {
     const before = batches()
-    const response = await postJob(randomUUID(), groups)
+    const response = await postJob(await modelId(), groups)
     expect(response.status).toBe(status)
     expect(batches()).toEqual(before)
   })
 
   it('422 that names the group and the field', async () => {
     const trajectories = [{ messages_and_choices: [], reward: 'high' }]
-    const response = await postJob(randomUUID(), [group(), { trajectories }])
+    const response = await postJob((await newModel()).id, [group(), { trajectories }])
     expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({
       detail: [
