@@ -3,8 +3,8 @@ import type { Random } from '../../../test-random.ts'
 import { isoOfMicros } from '../../../time.ts'
 import type { CallRow } from '../sql/table.ts'
 
-/** When the first call of {@link createRows} starts. */
-export const START_MS = Date.parse('2026-01-01T00:00:00Z')
+/** When the first call of {@link createRows} starts: yesterday, since the server removes the marks of calls that were deleted long ago. */
+export const START_MS = Date.now() - 24 * 3_600_000
 
 /** The ops of their calls. */
 export const OPS = ['weave:///e/p/op/a:v1', 'weave:///e/p/op/a:v2', 'plain', 'é"\\\u0007']

@@ -129,10 +129,11 @@ function oldMarks(before: string, params: Params): string {
   return `NOT ${HAS_CONTENT} AND deleted_at > ${NEVER} AND deleted_at < ${timeSql(before, params)}`
 }
 
-export function countOldMarks(before: string): Query {
+/** The projects with such marks. */
+export function selectProjectsOfOldMarks(before: string): Query {
   const params = createParams()
   return {
-    sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${oldMarks(before, params)}`,
+    sql: `SELECT DISTINCT project_id FROM ${CALL_ROWS} WHERE ${oldMarks(before, params)}`,
     params: params.values,
   }
 }

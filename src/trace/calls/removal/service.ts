@@ -73,8 +73,10 @@ export function createCallsRemoval(deps: {
       }
       await removeUnused(empty, [{ projectIds, before: sentBefore, youngerLater: true }], signal)
     }
-    if (await isAny(queries.countOldMarks(marksBefore)))
-      await change(queries.deleteOldMarks(marksBefore), signal)
+    // Without its mark, a part that comes late makes a call again, which memory would still take for deleted.
+    const projectIds = await projectsOf(queries.selectProjectsOfOldMarks(marksBefore))
+    if (projectIds.length > 0)
+      await forgetting([{ projectIds }], () => change(queries.deleteOldMarks(marksBefore), signal))
   }
 
   async function markCallsOf(user: string, signal: AbortSignal): Promise<void> {
