@@ -21,7 +21,7 @@ export interface SingleSignOn {
   signUp: boolean
 }
 
-/** The teams that groups of the provider make: no one else has their names. */
+/** Names of teams in which groups of the provider grant roles. They are reserved: no user or service account may have one. */
 export function grantedTeams(settings: Pick<SingleSignOn, 'groups'> | undefined): ReadonlySet<string> {
   const grants = [...(settings?.groups.values() ?? [])].flat()
   return new Set(grants.flatMap((grant) => ('entity' in grant ? [grant.entity] : [])))

@@ -20,7 +20,7 @@ export interface RequestLimits {
   forEntity(entity: string, bytes?: number): void
   /** Counts bytes that an entity is about to store. @throws 402 where it has no room */
   stores(entity: string, bytes: number): void
-  /** The same for bytes of which nobody knows yet how many there are. */
+  /** Counts the bytes of an upload whose size is not known in advance. */
   uploads(entity: string): CountedBytes
   /** Of its queries, as far as the entities that it is about are known. */
   queries(): QueryLimits | undefined

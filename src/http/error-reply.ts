@@ -1,6 +1,6 @@
 import { ClientError, messageOf } from '../errors.ts'
-import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
+import { logUnexpected } from '../unexpected-error.ts'
 import type { Route } from './route.ts'
 import { ValidationFailure } from './validation-error.ts'
 
@@ -23,9 +23,7 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
     })
     return { status: 400, headers: {}, body: bodyOf(refusal, family) }
   }
-  const errorId = newId()
-  log.error({ err: error, error_id: errorId }, 'unexpected error')
-  const internal = new ClientError(500, 'InternalServerError', `Internal server error (${errorId})`)
+  const internal = new ClientError(500, 'InternalServerError', logUnexpected(error, log))
   return { status: 500, headers: {}, body: bodyOf(internal, family) }
 }
 

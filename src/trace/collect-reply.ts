@@ -1,4 +1,4 @@
-import { tooLarge } from '../errors.ts'
+import { createCharsBudget } from '../chars-budget.ts'
 
 /** Characters of payload in one JSON reply: V8 ends strings at 512 Mi characters, and a reply is held as one. */
 const REPLY_CHARS_MAX = 256 * 1024 * 1024
@@ -22,10 +22,8 @@ export async function collectReply<Row>(
 
 /** Adds up the characters of a reply's payloads; what it returns throws 413 once they no longer fit. */
 export function createReplyBudget(): (chars: number) => void {
-  let total = 0
-  return (chars) => {
-    total += chars
-    if (total > REPLY_CHARS_MAX)
-      throw tooLarge('The reply would be too large: ask for it in pages with limit and offset')
-  }
+  return createCharsBudget(
+    REPLY_CHARS_MAX,
+    'The reply would be too large: ask for it in pages with limit and offset',
+  )
 }

@@ -27,7 +27,7 @@ async function newAdmin(): Promise<{ entity: string; admin: KeyClient }> {
 }
 
 describe('POST /v1/preview/training-jobs', () => {
-  it('403 for a key that may not train, whatever its body', async () => {
+  it('403 for a key that may not train, before its body is read', async () => {
     const ada = await newUser('ada')
     for (const scope of ['ingest', 'read', 'inference']) {
       const made = await replyOf(await ada.post('/v1/accounts/keys', { name: scope, scope }))

@@ -102,7 +102,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
           'This sign-in link is not valid: it was used, or it has expired, or its key has ended. Ask for a new one.',
         )
       const key = taken?.key
-      // The session of somebody else is not the key's: its work would have the rights of the key.
+      // A session of another user must not depend on the key: background work of that user would have its rights.
       if (key?.user_id !== user.id) return { user }
       return { user, by: { keyId: key.id, ...(key.expires_at !== null && { keyEndsAt: key.expires_at }) } }
     }

@@ -8,6 +8,7 @@ import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Obj } from '../../trace/objects/wire.ts'
 import { type ProjectPath, projectIdOf } from '../../trace/project-path-wire.ts'
+import { logUnexpected } from '../../unexpected-error.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
 import type { LoadingDeps } from '../scorers/load-scorer.ts'
 import { type KnownMonitor, knownMonitors, readMonitor } from './active-monitors.ts'
@@ -126,8 +127,6 @@ async function problemIn(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ClientError) return error.message
-    const errorId = newId()
-    log.error({ err: error, error_id: errorId }, 'unexpected error')
-    return `Internal server error (${errorId})`
+    return logUnexpected(error, log)
   }
 }

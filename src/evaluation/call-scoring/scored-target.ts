@@ -1,4 +1,4 @@
-import { tooLarge } from '../../errors.ts'
+import { createCharsBudget } from '../../chars-budget.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { JsonText } from '../../lossless-json.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
@@ -107,11 +107,6 @@ async function callsOf(
 
 /** Adds up the characters of calls; what it returns throws 413 once they no longer fit, unless there is one alone. */
 function windowBudget(): (chars: number) => void {
-  let total = 0
-  return (chars) => {
-    const isAlone = total === 0
-    total += chars
-    if (total > WINDOW_CHARS_MAX && !isAlone)
-      throw tooLarge(`The calls that are scored together have more than ${WINDOW_CHARS_MAX} characters`)
-  }
+  const message = `The calls that are scored together have more than ${WINDOW_CHARS_MAX} characters`
+  return createCharsBudget(WINDOW_CHARS_MAX, message, { isOneAllowed: true })
 }

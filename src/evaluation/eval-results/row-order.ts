@@ -1,4 +1,5 @@
-import { invalidRequest, tooLarge } from '../../errors.ts'
+import { createCharsBudget } from '../../chars-budget.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
@@ -16,6 +17,7 @@ const SORTS_MAX = 10
 
 /** Characters of the values of all these fields, which are in memory together: many trials may have the ref of the same large value. */
 const VALUES_CHARS_MAX = 64 * 1024 * 1024
+const VALUES_TOO_LARGE = `The values to sort by have more than ${VALUES_CHARS_MAX} characters together`
 
 /** The field that sorts by whether trials have an error. */
 const ERRORS = 'errors'
@@ -79,7 +81,7 @@ export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
   ): Promise<RowOfTrials[]> {
     const sorts = req.sort_by ?? []
     if (sorts.length > SORTS_MAX) throw invalidRequest(`At most ${SORTS_MAX} fields to sort by`)
-    const addChars = valuesBudget()
+    const addChars = createCharsBudget(VALUES_CHARS_MAX, VALUES_TOO_LARGE)
     const orders: ((a: RowOfTrials, b: RowOfTrials) => number)[] = []
     for (const sort of sorts) {
       const values =
@@ -100,16 +102,6 @@ export function createRowOrder(deps: { traces: TraceDb; refs: Pick<Refs, 'resolv
   }
 
   return { sorted }
-}
-
-/** Adds up the characters of values; what it returns throws 413 once they no longer fit. */
-function valuesBudget(): (chars: number) => void {
-  let total = 0
-  return (chars) => {
-    total += chars
-    if (total > VALUES_CHARS_MAX)
-      throw tooLarge(`The values to sort by have more than ${VALUES_CHARS_MAX} characters together`)
-  }
 }
 
 interface Sorting {

@@ -18,7 +18,7 @@ export async function filledInputs(
   options: {
     projectId: string
     objects: Pick<Objects, 'read'>
-    /** Is told the characters that were filled in. */
+    /** Called with the number of characters in filled templates. */
     holds?: ((chars: number) => void) | undefined
   },
 ): Promise<CompletionInputs> {

@@ -1,4 +1,4 @@
-import { tooLarge } from '../../errors.ts'
+import { createCharsBudget } from '../../chars-budget.ts'
 import { JsonText, memberTexts, stringify } from '../../lossless-json.ts'
 import type { Call } from '../calls/messages/call-wire.ts'
 import { isRef } from '../ref-uri.ts'
@@ -22,16 +22,13 @@ export function withValues(
 ): string {
   const named = new Set(refsAmong(inputs))
   if (named.size === 0) return inputs
-  let chars = 0
+  const message = `The refs among the inputs of call ${id} lead to more than ${VALUES_CHARS_MAX} characters together`
+  const addChars = createCharsBudget(VALUES_CHARS_MAX, message, { isOneAllowed: true })
   const members = Object.entries(membersOf(inputs)).map(([name, member]) => {
     const ref: unknown = member.text.startsWith('"') ? member.value() : undefined
     const value = typeof ref === 'string' && named.has(ref) ? values.get(ref) : undefined
     if (value === undefined) return [name, member]
-    if (chars > 0 && chars + value.text.length > VALUES_CHARS_MAX)
-      throw tooLarge(
-        `The refs among the inputs of call ${id} lead to more than ${VALUES_CHARS_MAX} characters together`,
-      )
-    chars += value.text.length
+    addChars(value.text.length)
     return [name, value]
   })
   return stringify(Object.fromEntries(members))

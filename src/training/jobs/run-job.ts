@@ -155,17 +155,16 @@ async function referenceOf(
   config: StoredRlConfig,
   at: { model: ModelOfCheckpoints; layOut: LayOut; step: number },
 ): Promise<string | null> {
-  const { kl_penalty_reference_step, kl_penalty_step_lag } = config
-  if (kl_penalty_reference_step === null && kl_penalty_step_lag === null) return null
+  const { kl_penalty_reference_step: exact, kl_penalty_step_lag: lag } = config
+  const step = exact ?? (lag === null ? null : Math.max(0, at.step - lag))
+  if (step === null) return null
   // Steps of uploads and forks leave gaps, and old steps are deleted: the lag means what was the newest then.
   const reference =
-    kl_penalty_reference_step === null
-      ? await deps.checkpoints.newestAt(at.model.id, at.step - (kl_penalty_step_lag ?? 0))
-      : await deps.checkpoints.find(at.model, String(kl_penalty_reference_step))
+    exact === null
+      ? await deps.checkpoints.newestAt(at.model.id, step)
+      : await deps.checkpoints.find(at.model, String(step))
   if (reference === undefined)
-    throw new Error(
-      `The KL penalty refers to step ${kl_penalty_reference_step}, which the model does not have`,
-    )
+    throw new Error(`The KL penalty refers to step ${step}, which the model does not have`)
   return at.layOut(deps.files.checkpointFolder(reference.manifest))
 }
 

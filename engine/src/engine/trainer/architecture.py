@@ -165,7 +165,7 @@ def after_shared_prefix(model: PreTrainedModel, tokens_BT: Tensor) -> Tensor:
 
 
 def gaps(logits_BTV: Tensor, expected_BTV: Tensor) -> Tensor:
-    """How far log-probabilities lie apart, in nats; shape BTV."""
+    """Absolute differences of log-probabilities, in nats; shape BTV."""
     return (logits_BTV.float().log_softmax(-1) - expected_BTV.float().log_softmax(-1)).abs()
 
 
