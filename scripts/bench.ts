@@ -69,7 +69,7 @@ async function main(): Promise<void> {
 }
 
 async function run(name: string, bench: Bench, passed: readonly string[]): Promise<void> {
-  await setUp(bench.needs)
+  await setUp(['server', ...bench.needs])
   const optionsOf = WITH_SERVER[name]
   process.exitCode =
     optionsOf === undefined

@@ -1,4 +1,5 @@
 /** Runs a Heddle for programs that start the server, run a client against it, and stop it again. */
+
 import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -8,6 +9,7 @@ import { STOP_SIGNALS } from './on-interrupt.ts'
 import { showProgress } from './progress.ts'
 import { pythonIn } from './python-environments.ts'
 import { NODE, ROOT } from './repository.ts'
+import { SERVER_PROGRAM } from './server-build.ts'
 
 /** A server in a process of its own. */
 export interface OwnServer {
@@ -46,7 +48,7 @@ export function startServer({
   mkdirSync(join(data, 'logs'), { recursive: true })
   const logFile = join(data, 'logs', 'server.log')
   const log = createWriteStream(logFile, { flags: 'a' })
-  const child = spawn(NODE, [join(ROOT, 'src/main.ts')], {
+  const child = spawn(NODE, [SERVER_PROGRAM], {
     cwd: ROOT,
     env: {
       ...process.env,

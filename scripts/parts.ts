@@ -4,6 +4,7 @@ import { chromiumPath, findChromium, startsUp, waysToChromium } from './chromium
 import { lockFolder } from './folder-lock.mjs'
 import { ensureIfPossible, ensurePython } from './python-environments.ts'
 import { NODE, ROOT } from './repository.ts'
+import { ensureServer } from './server-build.ts'
 import { runSteps } from './steps.ts'
 import { finishWeb, outdatedWeb } from './web-build.ts'
 
@@ -25,6 +26,7 @@ const PARTS = {
   bench: () => ensurePython('bench'),
   peers: () => ensurePython('peers'),
   locks: () => ensurePython('locks'),
+  server: ensureServer,
   web: ensureWeb,
   browser: ensureBrowser,
 }

@@ -43,7 +43,7 @@ async function run({ help, program, passed }: Demo): Promise<void> {
     if (mistake !== undefined) refuse(help, `--${name} ${mistake}`)
     return [`--${name}`, String(value)]
   })
-  await setUp(['web', 'engine', 'clients'])
+  await setUp(['server', 'web', 'engine', 'clients'])
   const baseModel = values['base-model']
   const server = startServer({
     port: await freePort(Number(values.port)),

@@ -33,8 +33,8 @@ const COMMAND = join(PACKAGES, '.bin/heddle')
 /** As in src/main.ts: compiled modules, with which a command starts in half the time. */
 const COMPILED = join(PACKAGES, '.cache/heddle')
 
-/** The program of a server of this folder, and what precedes it in a command line: a server starts itself with flags of Node. */
-const SERVER = join(ROOT, 'src/main.ts')
+/** The programs of a server of this folder, built and as sources, and what precedes them in a command line: a server starts itself with flags of Node. */
+const SERVERS = [join(ROOT, 'dist/server/main.js'), join(ROOT, 'src/main.ts')]
 const BEFORE_SERVER = /node(?: --\S+)* $/
 
 /** Runs TypeScript as it is. */
@@ -101,7 +101,9 @@ async function installPackages() {
 
 /** @param {string} line of a command */
 function isServer(line) {
-  return line.endsWith(SERVER) && BEFORE_SERVER.test(line.slice(0, -SERVER.length))
+  return SERVERS.some(
+    (program) => line.endsWith(program) && BEFORE_SERVER.test(line.slice(0, -program.length)),
+  )
 }
 
 /** A server loads some packages only when they are needed: they may not be those of another version by then. */

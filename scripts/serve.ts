@@ -4,12 +4,12 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { messageOf } from '../src/errors.ts'
 import { ensureWeb } from './parts.ts'
 import { ensurePython, isReady } from './python-environments.ts'
-import { NODE, ROOT } from './repository.ts'
+import { NODE } from './repository.ts'
+import { ensureServer, SERVER_PROGRAM, SERVER_SOURCE } from './server-build.ts'
 
 /**
  * Runs the server until it ends, as this process or as its child, whose status it ends with.
@@ -20,7 +20,15 @@ export async function serve(): Promise<void> {
   await ensureWeb().catch((error: unknown) => {
     process.stderr.write(`The API runs; the web UI could not be built. ${messageOf(error)}\n`)
   })
-  const program = join(ROOT, 'src/main.ts')
+  const program = await ensureServer().then(
+    () => SERVER_PROGRAM,
+    (error: unknown) => {
+      process.stderr.write(
+        `The server could not be built and runs from its sources, which takes longer to start. ${messageOf(error)}\n`,
+      )
+      return SERVER_SOURCE
+    },
+  )
   const complete = engine.python !== undefined || isReady('engine')
   // Nothing is left to do here, so the server takes the place of this process and of its memory.
   if (complete) process.execve?.(NODE, [NODE, program])

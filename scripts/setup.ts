@@ -22,6 +22,7 @@ Installs what a fresh clone lacks; without a PART, all of them:
   bench      Python packages that the benchmarks add to the engine's
   peers      Python environment with other trace servers, for the benchmarks
   locks      Python environment with uv, which installs Python packages and writes their hashes
+  server     the server's modules in few files, with which it starts in half the time
   web        the pages that the server shows to people
   browser    a Chromium for the tests of the pages, unless the machine has one
 

@@ -46,7 +46,8 @@ afterEach(() => {
 function repository(install: string): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-run-')))
   folders.push(root)
-  for (const folder of ['scripts', 'bin', 'src']) mkdirSync(join(root, folder))
+  for (const folder of ['scripts', 'bin', 'src', 'dist/server'])
+    mkdirSync(join(root, folder), { recursive: true })
   for (const file of ['run.mjs', 'folder-lock.mjs'])
     copyFileSync(join(SCRIPTS, file), join(root, 'scripts', file))
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
@@ -54,7 +55,7 @@ function repository(install: string): string {
   writeFileSync(join(root, 'scripts/gen.ts'), ECHO)
   writeFileSync(join(root, 'scripts/test.ts'), WAIT)
   writeFileSync(join(root, 'scripts/parts.ts'), 'export {}')
-  writeFileSync(join(root, 'src/main.ts'), WAIT)
+  for (const program of ['src/main.ts', 'dist/server/main.js']) writeFileSync(join(root, program), WAIT)
   writeFileSync(join(root, 'node'), OTHER_NODE)
   writeFileSync(join(root, 'bin/npm'), `#!/bin/sh\necho x >> ${root}/installed\n${install}\n`)
   chmodSync(join(root, 'node'), 0o755)
@@ -132,18 +133,21 @@ describe('scripts/run.mjs', () => {
     expect(existsSync(join(root, 'node_modules.lock'))).toBe(false)
   })
 
-  it('replaces no packages of a server that runs with them', async () => {
-    const root = repository(INSTALLS)
-    const server = spawn(process.execPath, ['--max-semi-space-size=32', join(root, 'src/main.ts')])
-    await once(server.stdout, 'data')
-    const refused = await run(root, ['gen', '0'])
-    expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain(`process ${server.pid} is a server that runs with them: stop it`)
-    expect(existsSync(join(root, 'installed'))).toBe(false)
-    server.kill('SIGTERM')
-    await once(server, 'close')
-    expect(await run(root, ['gen', '0'])).toMatchObject({ code: 0 })
-  })
+  it.each(['src/main.ts', 'dist/server/main.js'])(
+    'replaces no packages of a server that runs with them as %s',
+    async (program) => {
+      const root = repository(INSTALLS)
+      const server = spawn(process.execPath, ['--max-semi-space-size=32', join(root, program)])
+      await once(server.stdout, 'data')
+      const refused = await run(root, ['gen', '0'])
+      expect(refused).toMatchObject({ code: 1, out: '' })
+      expect(refused.err).toContain(`process ${server.pid} is a server that runs with them: stop it`)
+      expect(existsSync(join(root, 'installed'))).toBe(false)
+      server.kill('SIGTERM')
+      await once(server, 'close')
+      expect(await run(root, ['gen', '0'])).toMatchObject({ code: 0 })
+    },
+  )
 
   it('provides its Node again where that was a link to one which an update has moved away', async () => {
     const root = repository(INSTALLS)

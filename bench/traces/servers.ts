@@ -1,14 +1,16 @@
 /** The servers that are measured: each is started on a free port, over an empty folder, and stopped with all it started. */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { freePort } from '../../scripts/own-server.ts'
 import { pythonIn } from '../../scripts/python-environments.ts'
 import { NODE, ROOT } from '../../scripts/repository.ts'
+import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { messageOf } from '../../src/errors.ts'
 
 /**
@@ -101,7 +103,7 @@ const COMMANDS: Record<ServerName, (port: number, folder: string, settings: Sett
 
 function heddle(checkout: string, port: number, folder: string): Command {
   return {
-    command: [NODE, join(checkout, 'src/main.ts')],
+    command: [NODE, programOf(checkout)],
     env: {
       HEDDLE_PORT: String(port),
       HEDDLE_DATA: join(folder, 'data'),
@@ -110,6 +112,12 @@ function heddle(checkout: string, port: number, folder: string): Command {
       HEDDLE_CACHE: join(folder, 'no-environments'),
     },
   }
+}
+
+/** As `npm start` runs it, or from its sources where the checkout has no build, as earlier ones. */
+function programOf(checkout: string): string {
+  const built = join(checkout, relative(ROOT, SERVER_PROGRAM))
+  return existsSync(built) ? built : join(checkout, 'src/main.ts')
 }
 
 function earlierCheckout(): string {

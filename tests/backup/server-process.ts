@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import { ROOT } from '../../scripts/repository.ts'
+import { ensureServer, SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { holderOf } from '../../src/stores/data-folder.ts'
 import { eventually } from '../../src/test-eventually.ts'
+
+await ensureServer()
 
 /** A server in a process of its own, without an engine. Disposal kills it. */
 export interface ServerProcess extends AsyncDisposable {
@@ -16,7 +17,7 @@ export interface ServerProcess extends AsyncDisposable {
 const START_MS_MAX = 240_000
 
 export async function startServer(data: string): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+  const child = spawn(process.execPath, [SERVER_PROGRAM], {
     env: {
       ...process.env,
       HEDDLE_DATA: data,

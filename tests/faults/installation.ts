@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { kill } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort, type OwnServer, startServer } from '../../scripts/own-server.ts'
+import { ensureServer } from '../../scripts/server-build.ts'
 import { startTestClickHouse } from '../../src/stores/trace-db/elsewhere/test-server.ts'
 import { startTestNetwork, type TestNetwork } from '../../src/test-network.ts'
 import { startPostgres } from '../cluster/postgres.ts'
@@ -99,6 +100,8 @@ function faultsOf(store: string, network: TestNetwork): Victim[] {
     },
   ]
 }
+
+await ensureServer()
 
 async function startReplica(
   name: string,

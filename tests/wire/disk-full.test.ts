@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { createDiskFiller } from './disk-filler.ts'
 import { startServer, type WireServer } from './server.ts'
 import { TRAINER_ALONE } from './trainer-alone.ts'
@@ -17,7 +18,7 @@ const { request, call, newModel, startJob, firstStep, end, newest } = trainingCl
 
 /** The server's small disk, which is mounted only for it. */
 function disk(): string {
-  return `/proc/${server.processes('main.ts')[0]}/root${join(server.folder, 'data')}`
+  return `/proc/${server.processes(SERVER_PROGRAM)[0]}/root${join(server.folder, 'data')}`
 }
 
 const { fill, free } = createDiskFiller(disk)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { seeded } from '../../src/test-random.ts'
 import { lossesOf, send, type Write, writersOf } from './crash-writers.ts'
 import { createDiskFiller } from './disk-filler.ts'
@@ -154,7 +155,7 @@ describe('a full disk', () => {
     for (const write of before) await send(small.url, write)
     const writes = [...all.flatMap((make) => make()), ...writeToNewProject()]
 
-    const folder = `/proc/${small.processes('main.ts')[0]}/root${join(small.folder, 'data')}`
+    const folder = `/proc/${small.processes(SERVER_PROGRAM)[0]}/root${join(small.folder, 'data')}`
     const filler = createDiskFiller(() => folder)
     for (const write of writes) {
       // What failed may have freed the space of its files.

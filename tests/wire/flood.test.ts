@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { linesOf } from './crash-writers.ts'
 import { createFailingDisk } from './failing-disk.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
@@ -75,7 +76,7 @@ async function rowsOf(name: string): Promise<number> {
 }
 
 function rssMegabytes(): number {
-  const status = readFileSync(`/proc/${server.processes('main.ts')[0]}/status`, 'utf8')
+  const status = readFileSync(`/proc/${server.processes(SERVER_PROGRAM)[0]}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
 }
 

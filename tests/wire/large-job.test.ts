@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { KEY, startServer, type WireServer } from './server.ts'
 import { TRAINER_ALONE } from './trainer-alone.ts'
 import { trainingClient, trajectory } from './training-client.ts'
@@ -32,7 +33,7 @@ const { call, newModel, end } = trainingClient(() => server)
 /** The most memory that the server has ever held, or any of several. */
 function peakBytes(): number {
   const peaks = server
-    .processes('src/main.ts')
+    .processes(SERVER_PROGRAM)
     .map((pid) => /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
   return Math.max(...peaks.map(Number)) * 1024
 }

@@ -5,11 +5,14 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { ensureServer, SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { type RoundRobin, startRoundRobin } from '../cluster/round-robin.ts'
 import { newReplicas } from './replicas.ts'
 import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+
+await ensureServer()
 
 /** For servers that accept any key: as long as the secret part that W&B clients require. */
 export const KEY = `local-${'0'.repeat(40)}`
@@ -59,7 +62,7 @@ export interface ServerOptions {
 }
 
 /**
- * Starts `src/main.ts` on a free port with a temporary data folder; with `diskMegabytes`, on a disk of that size, which
+ * Starts the server as `npm start` does, on a free port with a temporary data folder; with `diskMegabytes`, on a disk of that size, which
  * only the server's own processes see and `/proc/PID/root` shows. A `launcher` is a program that becomes the server.
  */
 export async function startServer(
@@ -84,7 +87,7 @@ export async function startServer(
 
   /** Resolves with the address of one server. */
   async function startOne(data: string, port: string): Promise<string> {
-    const command = [...wrapper, join(ROOT, 'node_modules/.bin/node'), join(ROOT, 'src/main.ts')]
+    const command = [...wrapper, join(ROOT, 'node_modules/.bin/node'), SERVER_PROGRAM]
     const child = spawn(command[0] ?? '', command.slice(1), {
       cwd: ROOT,
       env: {

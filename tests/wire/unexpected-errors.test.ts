@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { startServer } from './server.ts'
 import { until } from './until.ts'
 
@@ -18,7 +19,7 @@ function errorsIn(log: string): number {
 describe('an error that no code has caught', () => {
   it('is logged with its stack and counted, health is degraded, and the server goes on', async () => {
     await using server = await startServer(ENV)
-    const [pid = 0] = server.processes('main.ts')
+    const [pid = 0] = server.processes(SERVER_PROGRAM)
     process.kill(pid, 'SIGUSR2')
     const health = await until(async () => {
       const found = (await (await fetch(`${server.url}/health`)).json()) as {
@@ -35,7 +36,7 @@ describe('an error that no code has caught', () => {
 
   it('ends the server in order, with an error, when there is one after the other', async () => {
     await using server = await startServer(ENV)
-    const [pid = 0] = server.processes('main.ts')
+    const [pid = 0] = server.processes(SERVER_PROGRAM)
     const ended = server.ended()
     // One at a time, and no more than are needed: a process that is about to exit dies of a further signal.
     for (let count = 1; count <= STORM_ERRORS; count++) {

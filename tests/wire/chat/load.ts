@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { SERVER_PROGRAM } from '../../../scripts/server-build.ts'
 import { trainingClient, trajectory } from '../training-client.ts'
 import { CLIENTS, chatServer, REQUESTS_MAX } from './server.ts'
 
@@ -86,7 +87,7 @@ describe(`${CLIENTS} clients at once`, () => {
     let refusedAtFirst = 0
     let megabytes = 0
     // Found once: to list the processes of the machine takes this one the time of many requests.
-    const servers = chatServer().processes('src/main.ts')
+    const servers = chatServer().processes(SERVER_PROGRAM)
     const watch = setInterval(() => {
       megabytes = Math.max(megabytes, residentMegabytes(servers))
     }, 100)
