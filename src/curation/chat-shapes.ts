@@ -1,6 +1,7 @@
 import { isRecord } from '../is-record.ts'
 import { INPUTS, OUTPUTS } from '../trace/otlp/conventions.ts'
 import { type Message, messagesOfParts } from './message-parts.ts'
+import { messagesOfItems } from './response-items.ts'
 
 /** The request to a model and its answer. */
 export interface Conversation {
@@ -9,7 +10,12 @@ export interface Conversation {
   tools: unknown[] | undefined
   /** The answer as the chat API returned it, with log-probabilities where it has some. */
   choice: Record<string, unknown> | undefined
+  /** Whether the answer ends where a limit or a filter ended it. */
+  isCutOff: boolean
 }
+
+/** What an output says of a conversation. */
+type Answered = Pick<Conversation, 'answer' | 'choice' | 'isCutOff'>
 
 /** The payloads of a call as values. */
 export interface Payloads {
@@ -18,18 +24,58 @@ export interface Payloads {
   attributes?: unknown
 }
 
+/** Wire: where requests have what the system says, beside the messages. */
+const SYSTEM_MEMBERS = ['system', 'instructions', 'system_prompt', 'system_message']
+
+/** Wire: names of APIs for the end of an answer at a limit of tokens or by a filter. */
+const CUT_OFF = ['length', 'max_tokens', 'content_filter', 'incomplete']
+
 /**
- * The conversation in a call of a model: of OpenAI's shape, or as OpenTelemetry's conventions for generative AI have it.
- * Undefined for anything else.
+ * The conversation in a call of a model: of OpenAI's chat and Responses APIs, of Anthropic's messages, or as OpenTelemetry's conventions
+ * for generative AI have it. Undefined for anything else.
  */
 export function chatOf({ inputs, output, attributes }: Payloads): Conversation | undefined {
   const asked = unwrapped(inputs, INPUTS)
-  const prompt = messagesIn(isRecord(asked) ? asked['messages'] : asked)
-  const answer = answerIn(unwrapped(output, OUTPUTS))
-  if (prompt === undefined || answer === undefined) return undefined
-  const [system, definitions] = chatOfSpan(attributes)
+  const said = unwrapped(output, OUTPUTS)
+  const isResponse = isRecord(said) && said['object'] === 'response'
+  const prompt = isResponse
+    ? promptOfResponse(asked)
+    : messagesIn(isRecord(asked) ? asked['messages'] : asked)
+  const answered = isResponse ? answerOfResponse(said) : answerIn(said)
+  if (prompt === undefined || answered === undefined) return undefined
+  const [instructions, definitions] = chatOfSpan(attributes)
+  const system = instructions ?? (isRecord(asked) ? systemIn(asked) : [])
   const tools = toolsIn(isRecord(asked) ? asked['tools'] : undefined) ?? definitions
-  return { prompt: [...(system ?? []), ...prompt], ...answer, tools }
+  return { prompt: [...system, ...prompt], ...answered, tools }
+}
+
+/** Wire: a request that goes on from what the provider has stored does not say all that the model was asked. */
+function promptOfResponse(asked: unknown): Message[] | undefined {
+  // Of a request with nothing else, the input is unwrapped already.
+  const request = isRecord(asked) ? asked : { input: asked }
+  const { input, previous_response_id, conversation, prompt } = request
+  if ((previous_response_id ?? conversation ?? prompt ?? null) !== null) return undefined
+  if (typeof input === 'string') return [{ role: 'user', content: input }]
+  return Array.isArray(input) && input.length > 0 ? messagesOfItems(input) : undefined
+}
+
+function answerOfResponse({ output, status }: Record<string, unknown>): Answered | undefined {
+  const [answer, ...others] = (Array.isArray(output) ? messagesOfItems(output) : undefined) ?? []
+  if (answer?.role !== 'assistant' || others.length > 0) return undefined
+  return { answer, choice: undefined, isCutOff: isCutOff(status) }
+}
+
+function systemIn(asked: Record<string, unknown>): Message[] {
+  for (const name of SYSTEM_MEMBERS) {
+    const content = asked[name]
+    if (typeof content === 'string' && content !== '') return [{ role: 'system', content }]
+    if (Array.isArray(content)) return messagesOfParts('system', content) ?? []
+  }
+  return []
+}
+
+function isCutOff(reason: unknown): boolean {
+  return typeof reason === 'string' && CUT_OFF.includes(reason)
 }
 
 /** A list of messages, with at least one; undefined for anything else. */
@@ -45,20 +91,28 @@ export function messagesIn(value: unknown): Message[] | undefined {
 }
 
 /** An answer: a completion, a choice, a message of the assistant, or a list that begins with one of these. */
-export function answerIn(value: unknown): Pick<Conversation, 'answer' | 'choice'> | undefined {
-  const first: unknown = Array.isArray(value) ? value[0] : value
+export function answerIn(value: unknown): Answered | undefined {
+  const first = Array.isArray(value) ? firstChoice(value) : value
   if (!isRecord(first)) return undefined
   if (Array.isArray(first['choices'])) return answerIn(first['choices'])
+  const ended = { isCutOff: isCutOff(first['finish_reason'] ?? first['stop_reason']) }
   if (!isRecord(first['message'])) {
     const answer = assistants(first)
-    return answer && { answer, choice: undefined }
+    return answer && { answer, choice: undefined, ...ended }
   }
   const answer = assistants({ role: 'assistant', ...first['message'] })
-  return answer && { answer, choice: first }
+  return answer && { answer, choice: first, ...ended }
 }
 
-function assistants(value: unknown): Message | undefined {
-  const [answer, ...others] = messagesOf(value) ?? []
+/** Wire: choices say which of them they are, and may arrive in any order. */
+function firstChoice(choices: readonly unknown[]): unknown {
+  return choices.find((choice) => isRecord(choice) && choice['index'] === 0) ?? choices[0]
+}
+
+function assistants(value: Record<string, unknown>): Message | undefined {
+  const blocks = Array.isArray(value['content']) ? messagesOfParts('assistant', value['content']) : []
+  const [said, ...results] = blocks ?? []
+  const [answer, ...others] = [...(messagesOf({ ...value, ...said }) ?? []), ...results]
   if (answer?.role !== 'assistant' || others.length > 0) return undefined
   const { role, content, tool_calls } = answer
   const reasoning = reasoningOf(answer)
@@ -78,11 +132,21 @@ function messagesOf(value: unknown): Message[] | undefined {
   if (!isRecord(value) || typeof value['role'] !== 'string') return undefined
   const { role, parts } = value
   if (Array.isArray(parts)) return messagesOfParts(value['role'], parts)
+  // Other lists, of texts and images, stay as they are: templates and engines know them.
+  const { content } = value
+  if (Array.isArray(content) && content.some(isAnthropicBlock)) return messagesOfParts(value['role'], content)
   const members = Object.entries(value).filter(([, member]) => member !== null)
   const message: Message = { ...Object.fromEntries(members), role: String(role) }
   // Chat templates print the content of a message without checking that there is any.
   return [message['content'] === undefined && role !== 'assistant' ? { ...message, content: '' } : message]
 }
+
+/** Wire: blocks that OpenAI's messages have outside their content. */
+function isAnthropicBlock(block: unknown): boolean {
+  return isRecord(block) && ANTHROPIC_BLOCKS.includes(String(block['type']))
+}
+
+const ANTHROPIC_BLOCKS = ['tool_use', 'tool_result', 'thinking', 'redacted_thinking']
 
 /** Wire: payloads of spans are stored under the name of their attribute. */
 function unwrapped(payload: unknown, names: readonly string[]): unknown {
@@ -102,11 +166,16 @@ function chatOfSpan(attributes: unknown): [system: Message[] | undefined, tools:
   return [instructions, toolsIn(definitions)]
 }
 
-/** Wire: conventions leave out the level `function` of OpenAI's shape. */
+/** Wire: conventions leave out the level `function` of OpenAI's shape; Anthropic's tools also have another name for their parameters. */
 function toolsIn(value: unknown): unknown[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   return value.map((tool: unknown) => {
-    if (!isRecord(tool) || tool['type'] !== 'function' || isRecord(tool['function'])) return tool
+    if (!isRecord(tool)) return tool
+    if (isRecord(tool['input_schema'])) {
+      const { name, description, input_schema: parameters } = tool
+      return { type: 'function', function: { name, description, parameters } }
+    }
+    if (tool['type'] !== 'function' || isRecord(tool['function'])) return tool
     const { type, ...definition } = tool
     return { type, function: definition }
   })

@@ -108,7 +108,7 @@ function conversationOf(asked: unknown, output: unknown): Conversation | undefin
   const prompt = typeof asked === 'string' ? [{ role: 'user', content: asked }] : messagesIn(asked)
   const answer =
     typeof output === 'string'
-      ? { answer: { role: 'assistant', content: output }, choice: undefined }
+      ? { answer: { role: 'assistant', content: output }, choice: undefined, isCutOff: false }
       : answerIn(output)
   return prompt && answer && { prompt, ...answer, tools: undefined }
 }

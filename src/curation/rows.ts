@@ -63,8 +63,9 @@ export function rowOfColumns({ projectId, candidate }: RowSource, columns: Recor
 /** A row that can be trained on. */
 export function rowOfConversation(
   { projectId, candidate, score }: RowSource,
-  { prompt, answer, tools }: Conversation,
-): { row: Row } {
+  { prompt, answer, tools, isCutOff }: Conversation,
+): Made {
+  if (isCutOff) return { reason: 'has an answer that a limit of tokens or a filter cut off' }
   const { id } = candidate.call
   const call = callRef(projectId, id)
   return { row: { callId: id, text: JSON.stringify({ messages: [...prompt, answer], tools, score, call }) } }
