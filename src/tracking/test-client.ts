@@ -51,6 +51,7 @@ export interface TestArtifact {
   aliases?: string[]
   metadata?: string
   runName?: string
+  clientID?: string
   files: Record<string, string>
 }
 
@@ -81,6 +82,7 @@ function createUploads(client: {
       artifactTypeName: artifact.type ?? 'dataset',
       digest: digestOf(artifact.files),
       runName: artifact.runName ?? null,
+      clientID: artifact.clientID ?? null,
       metadata: artifact.metadata ?? null,
       aliases: (artifact.aliases ?? []).map((alias) => ({ alias, artifactCollectionName: artifact.name })),
     })

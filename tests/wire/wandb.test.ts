@@ -80,7 +80,8 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         versions: ['v0', 'v0', 'v1', 'v2'],
         same_bytes: true,
         drafted: true,
-        refused: expect.stringContaining('References are not supported'),
+        refers: ['one', 'outside'],
+        same_table: [[1], [2]],
         read: ['dataset', 300_007, { k: { v: 1 } }, 'what it is', 'COMMITTED'],
         verified: true,
         entry: 'one',
@@ -96,7 +97,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         never_used_again: 'v3',
         exists: [true, false],
         types: ['dataset'],
-        collections: ['data', 'refers'],
+        collections: ['again', 'data', 'refers', 'tables'],
       },
     })
   })

@@ -38,6 +38,8 @@ export interface ArtifactVersionsTable {
   manifest_digest: string | null
   /** The run that logged it. */
   run_id: string | null
+  /** What its client calls it before it has an id here. */
+  client_id: string | null
   created_by: string
   created_at: string
   updated_at: string
@@ -46,11 +48,15 @@ export interface ArtifactVersionsTable {
 export interface ArtifactFilesTable {
   artifact_id: string
   name: string
-  /** Base64. */
+  /** Base64; of a reference, what the client knows its target by. */
   md5: string
-  /** Null for a file that was announced and has not arrived yet. */
+  /** Null for a file that was announced and has not arrived yet, and for a reference. */
   digest: string | null
   size: number
+  /** Where the bytes are, a URI; null for a file whose bytes are here. */
+  reference: string | null
+  /** JSON: an object, what the client needs to read a reference; null where it gave nothing. */
+  extra: string | null
 }
 
 /** Aliases of committed versions; `latest` is computed and never stored. */

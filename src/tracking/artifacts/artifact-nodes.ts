@@ -89,7 +89,7 @@ export function aliasNode(collection: CollectionNode, alias: string) {
   }
 }
 
-/** A file; its URLs work without a key. */
+/** A file; its URLs work without a key, and that of a reference is the reference. */
 export function fileNode(file: FileRow, url: string) {
   return {
     id: globalId('ArtifactFile', `${file.artifact_id}:${file.name}`),

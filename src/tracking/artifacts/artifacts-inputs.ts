@@ -13,6 +13,7 @@ export interface CreateArtifact {
   artifactCollectionNames?: string[] | null
   digest: string
   digestAlgorithm?: string | null
+  clientID?: string | null
   description?: string | null
   aliases?: { alias: string }[] | null
   tags?: Tag[] | null

@@ -2,7 +2,6 @@ import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphq
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import type { GraphqlModule, Resolver } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
-import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { type RunNode, runNode } from '../runs/run-node.ts'
 import type { Runs } from '../runs/service.ts'
@@ -34,8 +33,12 @@ export function artifactsModule(artifacts: Artifacts, runs: Runs): GraphqlModule
           return row === undefined ? null : nodes.collectionNode(row)
         },
         /** Wire: clients ask for the version that a file's reference to another version was replaced with. */
-        clientIDMapping: () => {
-          throw invalidRequest('References to other artifacts are not supported, only files')
+        async clientIDMapping(_: unknown, { clientID }: { clientID: string }, { caller }: CallContext) {
+          const row = await artifacts.versionOfClient(clientID)
+          const { rights } = caller
+          // Who may only add data refers to what the same client has just added.
+          if (row === undefined || !(rights.allows('read', row) || rights.allows('ingest', row))) return null
+          return { serverID: globalId('Artifact', row.id) }
         },
       },
       Mutation: { ...artifactMutations(artifacts, runs), ...collectionMutations(artifacts) },
@@ -149,7 +152,7 @@ async function filesOf(
   const files = await artifacts.filesOf(row.id, args.names ?? [], page)
   const found = await Promise.all(
     files.map(async (file) =>
-      nodes.fileNode(file, await artifacts.fileUrl('GET', row.id, file.name, context)),
+      nodes.fileNode(file, file.reference ?? (await artifacts.fileUrl('GET', row.id, file.name, context))),
     ),
   )
   const totalCount = async (): Promise<number> => (await artifacts.totals(row.id, args.names ?? [])).count

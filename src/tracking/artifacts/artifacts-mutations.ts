@@ -95,6 +95,7 @@ function uploadMutations(
         description: input.description ?? null,
         tags: namesOf(input.tags),
         run_id: run?.id ?? null,
+        client_id: input.clientID ?? null,
         created_by: caller.user,
       })
       return payload(id)

@@ -249,8 +249,18 @@ describe('POST /graphql, artifacts', () => {
     await expect(update(3600)).rejects.toThrow('A ttl of an artifact is not supported')
     for (const unlimited of [-1, -2])
       expect(await update(unlimited)).toEqual({ artifact: { ttlDurationSeconds: 0 } })
-    const asked = await client.ask('query { clientIDMapping(clientID: "x") { serverID } }')
-    expect(asked).toMatchObject({ errors: [{ message: expect.stringContaining('not supported') }] })
+  })
+
+  it('200 with the version of an id that a client gave it, also where its digest was there before', async () => {
+    const project = server.newProject()
+    const serverOf = async (clientID: string) =>
+      (await client.ask(`query { clientIDMapping(clientID: "${clientID}") { serverID } }`)).data
+        .clientIDMapping
+    const id = await client.log({ project, name: 'data', files: FILES, clientID: `${project}-1` })
+    expect(await serverOf(`${project}-1`)).toEqual({ serverID: id })
+    await client.log({ project, name: 'data', files: FILES, clientID: `${project}-2` })
+    expect(await serverOf(`${project}-2`)).toEqual({ serverID: id })
+    expect(await serverOf('unknown')).toBeNull()
   })
 })
 

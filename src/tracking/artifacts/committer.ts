@@ -7,7 +7,7 @@ import { findInherited, type InheritedFiles, stillThere } from './inherited-file
 import type { ManifestEntry, ReadManifest } from './manifest.ts'
 import * as queries from './queries.ts'
 import { readManifest } from './read-manifest.ts'
-import { type ArtifactFile, type ArtifactVersion, loadVersions } from './versions.ts'
+import { type ArtifactVersion, loadVersions } from './versions.ts'
 import { makeCommitted, manifestOwnerOf, ownerOf } from './writer.ts'
 
 /**
@@ -67,7 +67,7 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
         tx,
         files.map((file) => ({ artifact_id: id, ...file })),
       )
-      await contents.share(tx, ownerOf(id), [...new Set(files.map((file) => file.digest))])
+      await contents.share(tx, ownerOf(id), [...new Set(files.flatMap(({ digest }) => digest ?? []))])
       await queries.updateVersion(tx, id, { digest })
       await makeCommitted(tx, row, z.array(z.string()).parse(JSON.parse(row.wanted_aliases)))
       await runHook(tx, id, rights)
@@ -86,15 +86,19 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
   return { commit }
 }
 
-/** The bytes of every entry: uploaded for this version, or for an earlier one that the entry names. @throws 400. */
+/** A file for every entry: a reference, or bytes that were uploaded for this version or for an earlier one that the entry names. @throws 400. */
 async function filesOf(
   tx: ControlTx,
   id: string,
   entries: readonly ManifestEntry[],
   inherited: InheritedFiles,
-): Promise<ArtifactFile[]> {
+): Promise<Omit<queries.NewFile, 'artifact_id'>[]> {
   const uploaded = new Map((await queries.listFiles(tx, [id])).map((file) => [file.name, file]))
   return entries.map((entry) => {
+    if (entry.reference !== undefined) {
+      const { uri, size, extra } = entry.reference
+      return { name: entry.name, md5: entry.md5, digest: null, size, reference: uri, extra }
+    }
     const own = uploaded.get(entry.name)
     const file = own?.md5 === entry.md5 ? own : inherited.get(entry.birthArtifactId ?? '')?.get(entry.md5)
     if (file?.digest == null) throw invalidRequest(`The file ${entry.name} has not been uploaded`)

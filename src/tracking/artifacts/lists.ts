@@ -33,6 +33,8 @@ export interface ArtifactLists {
   countCollections(filter: collections.CollectionsFilter): Promise<number>
   /** A version in any state. */
   version(id: string): Promise<queries.VersionRow | undefined>
+  /** A version that is not deleted, by the id that its client gave it. */
+  versionOfClient(clientId: string): Promise<queries.VersionRow | undefined>
   newest(collectionId: string): Promise<queries.VersionRow | undefined>
   /**
    * The members of a collection, one page; the cursor of a member goes into `after`. Portfolios have committed
@@ -121,6 +123,7 @@ export function createArtifactLists({
     collections: (filter, page) => collections.listCollections(control, filter, page),
     countCollections: (filter) => collections.countCollections(control, filter),
     version: (id) => queries.findVersion(control, id),
+    versionOfClient: (clientId) => queries.versionOfClient(control, clientId),
     newest: (collectionId) => queries.newestVersion(control, collectionId),
     members,
     countMembers,

@@ -4,6 +4,7 @@ import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import { invalidRequest } from '../../errors.ts'
 import { withTurns } from '../../in-turns.ts'
 import { isRecord } from '../../is-record.ts'
+import { JsonText, stringify } from '../../lossless-json.ts'
 import { utf8Text } from '../../utf8-text.ts'
 
 /** A manifest of a hundred thousand files stays below this; it is read as a whole. */
@@ -12,12 +13,26 @@ export const MANIFEST_BYTES_MAX = 64 * 1024 * 1024
 /** Files of one version: the largest manifest as clients write it has some 450,000, and a commit writes a row for each. */
 const FILES_MAX = 500_000
 
+/** Characters of a reference, of its digest and of its extra members, each: a URL is shorter, and every list of files has them. */
+const REFERENCE_CHARS_MAX = 4096
+
 /** One file that a manifest names. */
 export interface ManifestEntry {
   name: string
+  /** Of a reference, its digest. */
   md5: string
   /** The version that the bytes were uploaded for, where it was an earlier one. */
   birthArtifactId: string | undefined
+  /** Where the bytes are, where that is not here. */
+  reference: Reference | undefined
+}
+
+/** Bytes that are elsewhere: clients read them there. */
+export interface Reference {
+  uri: string
+  size: number
+  /** JSON: what the client needs to read it, such as a version. */
+  extra: string | null
 }
 
 /** What a manifest says. */
@@ -34,14 +49,15 @@ const Manifest = z.object({
     z.string(),
     z.object({
       digest: z.string(),
-      size: z.int().min(0).optional(),
+      size: z.int().min(0).nullish(),
       ref: z.string().nullish(),
+      extra: z.record(z.string(), z.unknown()).nullish(),
       birthArtifactID: z.string().nullish(),
     }),
   ),
 })
 
-/** Reads what a client uploaded. @throws 400 for another shape, for references and for too many files. */
+/** Reads what a client uploaded. @throws 400 for another shape, for long references and for too many files. */
 export function parseManifest(bytes: Uint8Array): ReadManifest {
   const value = json(utf8Text(bytes))
   checkFileCount(value)
@@ -61,15 +77,26 @@ function checkFileCount(manifest: unknown): void {
 
 function entriesOf({ contents }: z.infer<typeof Manifest>): ManifestEntry[] {
   return Object.entries(contents).map(([name, entry]) => {
-    if (entry.ref) {
-      throw invalidRequest(`References are not supported, only files: ${name} refers to ${entry.ref}`)
-    }
     return {
       name,
       md5: entry.digest,
       birthArtifactId: entry.birthArtifactID ? plainId('Artifact', entry.birthArtifactID) : undefined,
+      reference: entry.ref ? referenceOf(name, { ...entry, ref: entry.ref }) : undefined,
     }
   })
+}
+
+function referenceOf(
+  name: string,
+  { ref, digest, size, extra }: z.infer<typeof Manifest>['contents'][string] & { ref: string },
+): Reference {
+  const text = extra && Object.keys(extra).length > 0 ? JSON.stringify(extra) : null
+  for (const part of [ref, digest, text ?? ''])
+    if (part.length > REFERENCE_CHARS_MAX)
+      throw invalidRequest(
+        `The reference ${name}, its digest and its extra have ${REFERENCE_CHARS_MAX} characters each at most`,
+      )
+  return { uri: ref, size: size ?? 0, extra: text }
 }
 
 /** The manifest as clients download it, in pieces. Wire: a new draft of the version returns its entries unchanged. */
@@ -85,14 +112,17 @@ export async function* manifestText(
   }
   let before = `${JSON.stringify(head).slice(0, -1)},"contents":{`
   for await (const files of withTurns(pages)) {
-    const entries = files.map(
-      ({ name, md5, size }) =>
-        `${JSON.stringify(name)}:${JSON.stringify({ digest: md5, size, birthArtifactID })}`,
-    )
+    const entries = files.map((file) => `${JSON.stringify(file.name)}:${entryText(file, birthArtifactID)}`)
     yield before + entries.join(',')
     before = ','
   }
   yield before === ',' ? '}}' : `${before}}}`
+}
+
+function entryText({ md5: digest, size, reference, extra }: ManifestFile, birthArtifactID: string): string {
+  if (reference == null) return JSON.stringify({ digest, size, birthArtifactID })
+  const members = { digest, size, ref: reference, extra: extra == null ? {} : new JsonText(extra) }
+  return stringify(members)
 }
 
 /** What a manifest says of a file. */
@@ -100,6 +130,8 @@ interface ManifestFile {
   name: string
   md5: string
   size: number
+  reference?: string | null
+  extra?: string | null
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Selectable, type SelectQueryBuilder, type Simplify, sql } from 'kysely'
+import { type Insertable, type Selectable, type SelectQueryBuilder, type Simplify, sql } from 'kysely'
 import type { Rights } from '../../access.ts'
 import { slicesOf } from '../../slices.ts'
 import type { ArtifactFilesTable, ArtifactVersionsTable } from '../../stores/control-db/artifact-tables.ts'
@@ -8,6 +8,9 @@ import type { CollectionRow } from './collection-queries.ts'
 import { isReadable } from './readable-queries.ts'
 
 export type FileRow = Selectable<ArtifactFilesTable>
+
+/** A file; one without a reference has its bytes here. */
+export type NewFile = Insertable<ArtifactFilesTable>
 
 /** A version with the names of its collection. */
 export type VersionRow = Selectable<ArtifactVersionsTable> &
@@ -32,6 +35,16 @@ export function findVersion(db: ControlTx, id: string): Promise<VersionRow | und
 /** Those of some versions that are committed; of {@link ROWS_PER_STATEMENT} at most. */
 export function committedVersions(db: ControlTx, ids: readonly string[]): Promise<VersionRow[]> {
   return versions(db).where('version.id', 'in', ids).where('version.state', '=', 'COMMITTED').execute()
+}
+
+/** A version by the id that its client gave it, the newest where it gave several the same. */
+export function versionOfClient(db: ControlTx, clientId: string): Promise<VersionRow | undefined> {
+  return versions(db)
+    .where('version.client_id', '=', clientId)
+    .where('version.state', '!=', 'DELETED')
+    .orderBy('version.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 export async function insertVersion(tx: ControlTx, row: Selectable<ArtifactVersionsTable>): Promise<void> {
@@ -222,7 +235,7 @@ export async function announceFiles(
 }
 
 /** Writes files, replacing those of the same name. */
-export async function putFiles(tx: ControlTx, files: readonly FileRow[]): Promise<void> {
+export async function putFiles(tx: ControlTx, files: readonly NewFile[]): Promise<void> {
   for (const slice of slicesOf(files, ROWS_PER_STATEMENT)) {
     await tx
       .insertInto('artifact_files')
@@ -232,6 +245,8 @@ export async function putFiles(tx: ControlTx, files: readonly FileRow[]): Promis
           md5: eb.ref('excluded.md5'),
           digest: eb.ref('excluded.digest'),
           size: eb.ref('excluded.size'),
+          reference: eb.ref('excluded.reference'),
+          extra: eb.ref('excluded.extra'),
         })),
       )
       .execute()
@@ -257,6 +272,7 @@ export function findFileByMd5(db: ControlTx, artifactId: string, md5: string): P
     .selectAll()
     .where('artifact_id', '=', artifactId)
     .where('md5', '=', md5)
+    .where('reference', 'is', null)
     .limit(1)
     .executeTakeFirst()
 }
@@ -276,6 +292,7 @@ export function filesByMd5(
     .distinct()
     .where('artifact_id', '=', artifactId)
     .where('md5', 'in', md5s)
+    .where('reference', 'is', null)
     .execute()
 }
 
@@ -303,7 +320,7 @@ export function pageFiles(
   return query.orderBy('name').limit(page.limit).execute()
 }
 
-/** How many files a version has, and their bytes; of the files with these names, where there are any. */
+/** How many files a version has, and their bytes, wherever these are; of the files with these names, where there are any. */
 export function sumFiles(
   db: ControlTx,
   artifactId: string,
@@ -317,7 +334,7 @@ export function sumFiles(
   return query.executeTakeFirstOrThrow()
 }
 
-/** Bytes of the files of all versions of an entity that are not deleted; a file that several versions have counts for each. */
+/** Bytes here of the files of all versions of an entity that are not deleted; a file that several versions have counts for each. */
 export async function sumOfEntity(db: ControlTx, entity: string): Promise<number> {
   const row = await db
     .selectFrom('artifact_files')
@@ -326,6 +343,7 @@ export async function sumOfEntity(db: ControlTx, entity: string): Promise<number
     .select((eb) => eb.fn.sum<number | null>('artifact_files.size').as('bytes'))
     .where('artifact_collections.entity', '=', entity)
     .where('artifact_versions.state', '!=', 'DELETED')
+    .where('artifact_files.reference', 'is', null)
     .executeTakeFirst()
   return row?.bytes ?? 0
 }

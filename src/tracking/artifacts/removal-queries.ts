@@ -14,7 +14,7 @@ export function selectIdsIn(control: ControlDb, states: readonly VersionRow['sta
   return control.selectFrom('artifact_versions').select('id').where('state', 'in', states)
 }
 
-/** Versions in some projects, and the bytes of their files; a file of two versions counts twice. */
+/** Versions in some projects, and the bytes here of their files; a file of two versions counts twice. */
 export async function sumVersions(
   control: ControlDb,
   projectIds: readonly string[],
@@ -32,6 +32,7 @@ export async function sumVersions(
     .selectFrom('artifact_files')
     .select((eb) => eb.fn.sum<number | null>('size').as('bytes'))
     .where('artifact_id', 'in', versions)
+    .where('reference', 'is', null)
     .executeTakeFirst()
   return { count: counted?.count ?? 0, bytes: summed?.bytes ?? 0 }
 }

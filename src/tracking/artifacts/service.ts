@@ -112,7 +112,7 @@ async function shown(control: ControlDb, row: VersionRow) {
     digest: row.digest,
     size: totals.bytes ?? 0,
     file_count: totals.count,
-    files: files.map(({ name, md5, size }) => ({ name, md5, size })),
+    files: files.map(({ name, md5, size, reference }) => ({ name, md5, size, reference })),
     created_at: row.created_at,
     created_by: row.created_by,
   }

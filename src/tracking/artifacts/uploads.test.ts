@@ -161,9 +161,9 @@ describe('POST /graphql, commitArtifact', () => {
     ['it is large and no manifest', ' '.repeat(100_000), 'shape'],
     ['it is no JSON', 'x', 'shape'],
     [
-      'it refers to another artifact',
-      '{"version":1,"contents":{"r":{"digest":"d","ref":"wandb-artifact://00/a"}}}',
-      'References are not supported',
+      'a reference is too long',
+      JSON.stringify({ version: 1, contents: { r: { digest: 'd', ref: `s3://${'x'.repeat(5000)}` } } }),
+      'The reference r, its digest and its extra have 4096 characters each at most',
     ],
     [
       'a file is said to come from an unknown version',
@@ -356,6 +356,7 @@ describe('createArtifacts', () => {
       description: null,
       tags: [],
       run_id: null,
+      client_id: null,
       created_by: 'local',
     })
     expect((await artifacts.version(id))?.state).toBe('PENDING')

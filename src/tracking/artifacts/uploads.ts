@@ -34,6 +34,8 @@ export interface Draft {
   description: string | null
   tags: readonly string[]
   run_id: string | null
+  /** What the client calls the version until it has an id. */
+  client_id: string | null
   created_by: string
 }
 
@@ -90,6 +92,8 @@ export function createUploads({ control, contents, projects, signedUrls, isWatch
       const newest = await queries.newestVersion(tx, collection.id)
       if (newest?.digest === draft.digest && !isWatched(draft.type)) {
         await addAliases(tx, newest.id, draft.aliases)
+        if (draft.client_id !== null)
+          await queries.updateVersion(tx, newest.id, { client_id: draft.client_id })
         return newest.id
       }
       const row = versionOfDraft(draft, collection.id)
@@ -185,6 +189,7 @@ function versionOfDraft(draft: Draft, collection_id: string) {
     tags: JSON.stringify(draft.tags),
     wanted_aliases: JSON.stringify(draft.aliases),
     run_id: draft.run_id,
+    client_id: draft.client_id,
     created_by: draft.created_by,
   })
 }

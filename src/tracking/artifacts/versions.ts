@@ -67,7 +67,7 @@ export function tagsOf(row: { tags: string }): string[] {
   return z.array(z.string()).parse(JSON.parse(row.tags))
 }
 
-/** A file without bytes was announced and never uploaded. */
+/** A file without bytes was announced and never uploaded, or is a reference. */
 function uploaded({ name, digest, md5, size }: FileRow): ArtifactFile[] {
   return digest === null ? [] : [{ name, digest, md5, size }]
 }

@@ -45,7 +45,16 @@ export const ArtifactItem = z
     size: z.int(),
     file_count: z.int(),
     /** The first thousand by name. */
-    files: z.array(z.object({ name: z.string(), md5: z.string(), size: z.int() })),
+    files: z.array(
+      z.object({
+        name: z.string(),
+        /** Of a reference, its digest. */
+        md5: z.string(),
+        size: z.int(),
+        /** Where the bytes are, a URI; null for a file whose bytes are here. */
+        reference: z.string().nullable(),
+      }),
+    ),
     created_at: z.string(),
     created_by: z.string(),
   })

@@ -258,6 +258,7 @@ export function newVersion(
     manifest_md5: null,
     manifest_digest: null,
     run_id: null,
+    client_id: null,
     created_at: now,
     updated_at: now,
     ...given,

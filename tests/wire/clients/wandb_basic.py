@@ -175,14 +175,29 @@ def log_artifacts() -> dict[str, object]:
         reference.add_reference(
             run.use_artifact("data:v0").get_entry("one.txt").ref_url(), name="r"
         )
-        refused = attempt(lambda: run.log_artifact(reference).wait())
+        outside = FOLDER / "outside.txt"
+        outside.write_text("outside")
+        reference.add_reference(f"file://{outside}", name="o")
+        run.log_artifact(reference).wait()
+        referred = run.use_artifact("refers:latest")
+        refers = [Path(referred.get_entry(name).download()).read_text() for name in "ro"]
+        # A table that another artifact has, both logged just now.
+        tables = wandb.Artifact("tables", type="dataset")
+        table = wandb.Table(columns=["k"], data=[[1], [2]])
+        tables.add(table, "t")
+        run.log_artifact(tables)
+        again = wandb.Artifact("again", type="dataset")
+        again.add(table, "u")
+        run.log_artifact(again).wait()
+        same_table = run.use_artifact("again:latest").get("u").data
         taken = contents_of(run.use_artifact("data:v0"))
     read = wandb.Api().artifact(f"{PROJECT}/data:v0")
     return {
         "versions": [artifact.version for artifact in (first, same, other, drafted)],
         "same_bytes": taken == FILES,
         "drafted": contents_of(drafted) == {**FILES, "two.txt": b"two"},
-        "refused": refused,
+        "refers": refers,
+        "same_table": same_table,
         "read": [read.type, read.size, read.metadata, read.description, read.state],
         "verified": read.verify(str(download(read))) is None,
         "entry": Path(
