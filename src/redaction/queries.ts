@@ -1,12 +1,8 @@
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import type { RedactionHitsTable, RedactionRulesTable } from '../stores/control-db/tables.ts'
 
-export function findRules(control: ControlDb, projectId: string): Promise<RedactionRulesTable | undefined> {
-  return control
-    .selectFrom('redaction_rules')
-    .selectAll()
-    .where('project_id', '=', projectId)
-    .executeTakeFirst()
+export function findRules(db: ControlTx, projectId: string): Promise<RedactionRulesTable | undefined> {
+  return db.selectFrom('redaction_rules').selectAll().where('project_id', '=', projectId).executeTakeFirst()
 }
 
 /** Puts a project's rules in place of those before, and forgets the hits of rules that it no longer has. */

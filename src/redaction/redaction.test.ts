@@ -9,8 +9,11 @@ const EMAIL: Rule = { name: 'mails', match: 'builtin', builtin: 'email', action:
 const PASSWORD: Rule = { name: 'passwords', match: 'key', keys: ['password'], action: 'drop' }
 const TICKET: Rule = { name: 'tickets', match: 'pattern', pattern: 'T-\\d+', action: 'hash' }
 
-async function put(project: string, rules: readonly object[]): Promise<Response> {
-  return server.request(`/v2/${project}/redaction`, { method: 'PUT', body: JSON.stringify({ rules }) })
+async function put(project: string, rules: readonly object[], query = ''): Promise<Response> {
+  return server.request(`/v2/${project}/redaction${query}`, {
+    method: 'PUT',
+    body: JSON.stringify({ rules }),
+  })
 }
 
 async function rulesOf(project: string): Promise<RedactionRes> {
@@ -24,7 +27,10 @@ async function callsOf(project_id: string): Promise<Fields[]> {
 describe('GET and PUT /v2/{entity}/{project}/redaction', () => {
   it('200 with the rules, which hold for the next request, and with their hits', async () => {
     const project = server.newProject()
-    expect(await rulesOf(project)).toEqual({ rules: [], hits: [], updated_at: null })
+    expect(await rulesOf(project)).toEqual({
+      ...{ rules: [], hits: [], updated_at: null },
+      version: expect.any(String),
+    })
     const inputs = { password: 'x', to: ['me@x.org', 'T-1 and T-1'] }
     await writeCalls(server, project, [finishedCall({ inputs })])
     expect(await replyOf(await put(project, [EMAIL, PASSWORD, TICKET]))).toMatchObject({
@@ -43,6 +49,17 @@ describe('GET and PUT /v2/{entity}/{project}/redaction', () => {
     ])
     await put(project, [EMAIL])
     expect((await rulesOf(project)).hits).toEqual([{ rule: 'mails', hits: 2 }])
+  })
+
+  it('409 for another version than the stored one, which stays', async () => {
+    const project = server.newProject()
+    const { version } = await rulesOf(project)
+    const changed = await replyOf<RedactionRes>(await put(project, [EMAIL], `?if_version=${version}`))
+    const refused = await put(project, [TICKET], `?if_version=${version}`)
+    expect(refused.status).toBe(409)
+    expect(await refused.json()).toEqual({ reason: expect.stringContaining('changed by somebody else') })
+    expect(await rulesOf(project)).toEqual(changed)
+    expect((await put(project, [TICKET], `?if_version=${changed.version}`)).status).toBe(200)
   })
 
   it('200 without rules stores what is sent again', async () => {

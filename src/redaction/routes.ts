@@ -1,5 +1,6 @@
 import * as access from '../http/access.ts'
 import { type Route, route } from '../http/route.ts'
+import { IfVersion } from '../settings-version-wire.ts'
 import type { Redaction } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -26,9 +27,11 @@ export function redactionRoutes(redaction: Redaction): Route[] {
       family: 'trace',
       access: access.pathProject('manage'),
       pathParams: wire.ProjectPath,
+      query: IfVersion,
       body: wire.RedactionPutReq,
       reply: 'json',
       response: wire.RedactionRes,
+      refusals: [409],
       handle: redaction.put,
     }),
     route({

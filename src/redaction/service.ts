@@ -4,6 +4,7 @@ import { invalidRequest } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
 import type { Log } from '../log.ts'
 import { JsonText } from '../lossless-json.ts'
+import { checkVersion, versionOf } from '../settings-version.ts'
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
@@ -32,7 +33,7 @@ export interface Redaction extends Pick<HitCounts, 'totals' | 'start'> {
   /** Reads the rules of a project again, once others are stored, or none. */
   forget(projectId: string): void
   read(req: wire.ProjectPath): Promise<wire.RedactionRes>
-  /** Sets all rules; they hold for every request that comes later. @throws 400 that names the rule at fault. */
+  /** Sets all rules; they hold for every request that comes later. @throws 400 that names the rule at fault, 409 for another version. */
   put(req: wire.RedactionPutReq & wire.ProjectPath, context: CallContext): Promise<wire.RedactionRes>
   /** Applies rules to a sample; nothing is stored or counted. @throws as `put` and `Redactor.redact` */
   test(req: wire.RedactionTestReq & wire.ProjectPath): Promise<wire.RedactionTestRes>
@@ -81,10 +82,14 @@ export function createRedaction(deps: RedactionDeps): Redaction {
       rules,
       hits: rules.map(({ name }) => ({ rule: name, hits: hitsOf.get(name) ?? 0 })),
       updated_at: row?.updated_at ?? null,
+      version: versionOf(storedIn(row)),
     }
   }
 
-  async function put({ rules, ...path }: wire.RedactionPutReq & wire.ProjectPath, { caller }: CallContext) {
+  async function put(
+    { rules, if_version, ...path }: wire.RedactionPutReq & wire.ProjectPath,
+    { caller }: CallContext,
+  ) {
     const project_id = projectIdOf(path)
     await checkedRules(rules, project_id)
     await projects.ensureById(project_id)
@@ -92,6 +97,7 @@ export function createRedaction(deps: RedactionDeps): Redaction {
     const row = { project_id, rules: JSON.stringify(rules), updated_at: nowIso() }
     const names = rules.map(({ name }) => name)
     await control.transaction().execute(async (tx) => {
+      checkVersion('The rules', storedIn(await queries.findRules(tx, project_id)), { if_version })
       await queries.putRules(tx, row, names)
       const event: Audited = {
         action: 'redaction.change',
@@ -129,6 +135,11 @@ export function createRedaction(deps: RedactionDeps): Redaction {
   }
 
   return { of, forget, read, put, test, totals: counts.totals, start: counts.start }
+}
+
+/** What is stored of the rules, as text. */
+function storedIn(row: { rules: string } | undefined): string {
+  return row?.rules ?? '[]'
 }
 
 function projectIdOf({ entity, project }: wire.ProjectPath): string {

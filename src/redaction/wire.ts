@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AnyJson } from '../json-text-wire.ts'
+import { type IfVersion, SettingsVersion } from '../settings-version-wire.ts'
 
 /** Each rule with a key, a path or a pattern is tried at every value; a policy of a company has some ten. */
 const RULES_MAX = 50
@@ -60,7 +61,7 @@ export const ProjectPath = z.object({ entity: z.string(), project: z.string() })
 export type ProjectPath = z.output<typeof ProjectPath>
 
 export const RedactionPutReq = z.object({ rules: Rules })
-export type RedactionPutReq = z.output<typeof RedactionPutReq>
+export type RedactionPutReq = z.output<typeof RedactionPutReq> & IfVersion
 
 /** How often a rule has found something; of the last seconds before a crash, hits may be missing. */
 const RuleHits = z.object({ rule: z.string(), hits: z.int() })
@@ -72,6 +73,7 @@ export const RedactionRes = z
     hits: z.array(RuleHits),
     /** Null where the project never had rules. */
     updated_at: z.string().nullable(),
+    version: SettingsVersion,
   })
   .meta({ id: 'RedactionRes' })
 export type RedactionRes = z.input<typeof RedactionRes>

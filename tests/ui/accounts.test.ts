@@ -131,6 +131,30 @@ test('an operator adds a user, who signs in by the link, sees the team and may c
   await expect(page.getByText('user.create').first()).toBeVisible()
 })
 
+test('settings that another tab has changed are not replaced, and what is typed stays', async ({
+  page,
+  server,
+}) => {
+  await operatorPage(page, server)
+  await page.goto('/looms/twice/settings?tab=retention')
+  const other = await page.context().newPage()
+  await other.goto('/looms/twice/settings?tab=retention')
+  const days = (tab: Page, of: string) => tab.getByRole('textbox', { name: `Days for ${of}`, exact: true })
+  await days(page, 'Logs of runs').fill('30')
+  await days(other, 'Calls').fill('365')
+  await other.getByRole('button', { name: 'Save' }).click()
+  await other.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(other.getByText('The retention was changed')).toBeVisible()
+  await expect(other.getByText('Somebody else has changed this')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('have been changed by somebody else')).toBeVisible()
+  await expect(days(page, 'Logs of runs')).toHaveValue('30')
+  await page.getByRole('button', { name: 'Show what is stored' }).click()
+  await expect(days(page, 'Calls')).toHaveValue('365')
+  await expect(days(page, 'Logs of runs')).toHaveValue('')
+})
+
 test('a session that ends leaves what is being written to the person who comes back, and nothing to another', async ({
   page,
   browser,

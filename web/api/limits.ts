@@ -15,8 +15,9 @@ export function limitsQuery(entity: string) {
   })
 }
 
-export function setLimits(entity: string, body: EntityLimits): Promise<EntityLimitsRes> {
-  return askJson(teamPath(entity, 'limits'), { method: 'PUT', body })
+/** @param version of the limits that these replace */
+export function setLimits(entity: string, body: EntityLimits, version: string): Promise<EntityLimitsRes> {
+  return askJson(teamPath(entity, `limits?if_version=${version}`), { method: 'PUT', body })
 }
 
 /** What is spent grows with every answer of a model. */
@@ -31,7 +32,7 @@ export function budgetsQuery(entity: string) {
   })
 }
 
-/** Puts budgets in the place of those that the team has. */
-export function setBudgets(entity: string, data: Budget[]): Promise<BudgetsRes> {
-  return askJson(teamPath(entity, 'budgets'), { method: 'PUT', body: { data } })
+/** Puts budgets in the place of those that the team has. @param version of those */
+export function setBudgets(entity: string, data: Budget[], version: string): Promise<BudgetsRes> {
+  return askJson(teamPath(entity, `budgets?if_version=${version}`), { method: 'PUT', body: { data } })
 }

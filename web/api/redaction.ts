@@ -16,6 +16,7 @@ export interface Redaction {
   rules: Rule[]
   hits: RuleHits[]
   updated_at: string | null
+  version: string
 }
 
 /** A sample after the rules: either a text or JSON, as it was given. */
@@ -32,8 +33,9 @@ export function redactionQuery(name: ProjectName) {
   })
 }
 
-export function setRedaction(name: ProjectName, rules: readonly Rule[]): Promise<Redaction> {
-  return askJson(projectPath(name, 'redaction'), { method: 'PUT', body: { rules } })
+/** @param version of the rules that these replace */
+export function setRedaction(name: ProjectName, rules: readonly Rule[], version: string): Promise<Redaction> {
+  return askJson(projectPath(name, `redaction?if_version=${version}`), { method: 'PUT', body: { rules } })
 }
 
 /** Applies rules to a sample; nothing is stored. */

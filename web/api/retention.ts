@@ -1,22 +1,23 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Erasure } from '../../src/retention/erasures/wire.ts'
-import type { Retention } from '../../src/retention/settings/wire.ts'
+import type { Retention, StoredRetention } from '../../src/retention/settings/wire.ts'
 import { askJson } from './client.ts'
 import { pagesQuery } from './pages.ts'
 import { type ProjectName, projectId, projectPath } from './project.ts'
 
-export type { Erasure, Retention }
+export type { Erasure, Retention, StoredRetention }
 
 /** For how many days a project keeps its data. */
 export function retentionQuery(name: ProjectName) {
   return queryOptions({
     queryKey: ['retention', projectId(name)],
-    queryFn: ({ signal }) => askJson<Retention>(projectPath(name, 'retention'), { signal }),
+    queryFn: ({ signal }) => askJson<StoredRetention>(projectPath(name, 'retention'), { signal }),
   })
 }
 
-export function setRetention(name: ProjectName, body: Retention): Promise<Retention> {
-  return askJson(projectPath(name, 'retention'), { method: 'PUT', body })
+/** @param version of the settings that these replace */
+export function setRetention(name: ProjectName, body: Retention, version: string): Promise<StoredRetention> {
+  return askJson(projectPath(name, `retention?if_version=${version}`), { method: 'PUT', body })
 }
 
 /** Begins the erasure of a project. */

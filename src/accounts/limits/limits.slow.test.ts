@@ -73,11 +73,18 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
     await limitTeam(team, { requests_per_minute: 100 })
     expect((await statsOf(admin, team)).status).toBe(200)
     const shown = await replyOf(await (await operator()).get(`/v1/accounts/teams/${team}/limits`))
-    expect(shown).toEqual({ entity: team, limits: { requests_per_minute: 100 }, storage_bytes_used: null })
+    expect(shown).toEqual({
+      ...{ entity: team, limits: { requests_per_minute: 100 }, storage_bytes_used: null },
+      version: expect.any(String),
+    })
+    const other = `/v1/accounts/teams/${team}/limits?if_version=other`
+    expect((await (await operator()).put(other, {})).status).toBe(409)
+    const same = `/v1/accounts/teams/${team}/limits?if_version=${shown['version']}`
+    expect((await (await operator()).put(same, { requests_per_minute: 100 })).status).toBe(200)
     await limitTeam(team, {})
     expect((await statsOf(admin, team)).headers.get('x-ratelimit-limit-requests')).toBeNull()
     const audit = await replyOf<{ data: Fields[] }>(await admin.get(`/v1/accounts/audit?entity=${team}`))
-    expect(audit.data.filter(({ action }) => action === 'limits.set')).toHaveLength(3)
+    expect(audit.data.filter(({ action }) => action === 'limits.set')).toHaveLength(4)
   })
 
   it('403 for its admins, who may read them, and 422 for a limit that there is not', async () => {
@@ -219,6 +226,7 @@ describe('PUT and GET /v1/accounts/keys/{key_id}/limits', () => {
       key_id: one.id,
       entity: team,
       limits: { requests_per_minute: 1 },
+      version: expect.any(String),
       entity_limits: {},
     })
     expect((await statsOf(one.client, team)).headers.get('x-ratelimit-remaining-requests')).toBe('0')

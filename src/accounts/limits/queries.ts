@@ -8,6 +8,18 @@ export function listLimits(control: ControlDb): Promise<LimitsRow[]> {
   return control.selectFrom('usage_limits').selectAll().execute()
 }
 
+export function findLimits(
+  db: ControlTx,
+  { kind, name }: Pick<LimitsRow, 'kind' | 'name'>,
+): Promise<LimitsRow | undefined> {
+  return db
+    .selectFrom('usage_limits')
+    .selectAll()
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .executeTakeFirst()
+}
+
 export async function putLimits(tx: ControlTx, row: LimitsRow): Promise<void> {
   const { kind: _, name: _name, ...changes } = row
   await tx

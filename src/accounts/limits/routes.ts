@@ -1,5 +1,6 @@
 import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
+import { IfVersion } from '../../settings-version-wire.ts'
 import type { UsageLimits } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -25,7 +26,9 @@ export function limitsRoutes(limits: UsageLimits): Route[] {
       family: 'training',
       access: 'operator',
       pathParams: wire.EntityPath,
+      query: IfVersion,
       body: wire.EntityLimits,
+      refusals: [409],
       reply: 'json',
       response: wire.EntityLimitsRes,
       handle: limits.setOfEntity,
@@ -50,7 +53,9 @@ export function limitsRoutes(limits: UsageLimits): Route[] {
       family: 'training',
       access: 'any-key',
       pathParams: wire.LimitedKeyPath,
+      query: IfVersion,
       body: wire.KeyLimits,
+      refusals: [409],
       reply: 'json',
       response: wire.KeyLimitsRes,
       handle: limits.setOfKey,

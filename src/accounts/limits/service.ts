@@ -1,5 +1,7 @@
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { versionOf } from '../../settings-version.ts'
+import type { IfVersion } from '../../settings-version-wire.ts'
 import type { Audit, Audited } from '../audit/service.ts'
 import type { Identity } from '../identity/service.ts'
 import type { KeyHome, Keys } from '../keys/service.ts'
@@ -10,18 +12,22 @@ import type * as wire from './wire.ts'
 /** Limits of entities, which operators set, and of keys, which admins of their entity may narrow further. */
 export interface UsageLimits {
   ofEntity(req: { entity: string }): wire.EntityLimitsRes
-  /** Replaces the limits of an entity. @throws 404 for an unknown one. */
+  /** Replaces the limits of an entity. @throws 404 for an unknown one, 409 for another version. */
   setOfEntity(
-    req: { entity: string } & wire.EntityLimits,
+    req: { entity: string } & wire.EntityLimits & IfVersion,
     context: CallContext,
   ): Promise<wire.EntityLimitsRes>
   /** @throws 404 for a key that is neither the caller's nor of an entity that it manages. */
   ofKey(req: { key_id: string }, context: CallContext): Promise<wire.KeyLimitsRes>
   /**
    * Replaces the limits of a key.
-   * @throws 404 as above; 403 for callers who do not manage its entity; 400 for more than the entity has.
+   * @throws 404 as above; 403 for callers who do not manage its entity; 400 for more than the entity has; 409 for
+   * another version.
    */
-  setOfKey(req: { key_id: string } & wire.KeyLimits, context: CallContext): Promise<wire.KeyLimitsRes>
+  setOfKey(
+    req: { key_id: string } & wire.KeyLimits & IfVersion,
+    context: CallContext,
+  ): Promise<wire.KeyLimitsRes>
 }
 
 export interface UsageLimitsDeps {
@@ -35,15 +41,15 @@ export interface UsageLimitsDeps {
 export function createUsageLimits({ book, storage, keys, identity, audit }: UsageLimitsDeps): UsageLimits {
   function ofEntity({ entity }: { entity: string }): wire.EntityLimitsRes {
     const limits = book.of('entity', entity)
-    return { entity, limits, storage_bytes_used: storage.usedBy(entity) ?? null }
+    return { entity, limits, version: versionOf(limits), storage_bytes_used: storage.usedBy(entity) ?? null }
   }
 
   async function setOfEntity(
-    { entity, ...limits }: { entity: string } & wire.EntityLimits,
+    { entity, if_version, ...limits }: { entity: string } & wire.EntityLimits & IfVersion,
     { caller }: CallContext,
   ) {
     await identity.checkEntity(entity)
-    const change = { kind: 'entity', name: entity, limits, user: caller.user } as const
+    const change = { kind: 'entity', name: entity, limits, user: caller.user, if_version } as const
     const event: Audited = { action: 'limits.set', entity, subject: entity, details: limits }
     await book.put(change, (tx) => audit.record(caller, event, tx))
     await storage.limitsChanged(entity)
@@ -51,7 +57,11 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
   }
 
   function shownKey(key_id: string, { entity }: KeyHome): wire.KeyLimitsRes {
-    return { key_id, entity, limits: book.of('key', key_id), entity_limits: book.of('entity', entity) }
+    const limits = book.of('key', key_id)
+    return {
+      ...{ key_id, entity, limits, version: versionOf(limits) },
+      entity_limits: book.of('entity', entity),
+    }
   }
 
   async function homeOf(
@@ -67,7 +77,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
   }
 
   async function setOfKey(
-    { key_id, ...limits }: { key_id: string } & wire.KeyLimits,
+    { key_id, if_version, ...limits }: { key_id: string } & wire.KeyLimits & IfVersion,
     context: CallContext,
   ): Promise<wire.KeyLimitsRes> {
     const { home, manages } = await homeOf(key_id, context)
@@ -80,7 +90,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
       subject: home.prefix,
       details: limits,
     }
-    await book.put({ kind: 'key', name: key_id, limits, user: caller.user }, (tx) =>
+    await book.put({ kind: 'key', name: key_id, limits, user: caller.user, if_version }, (tx) =>
       audit.record(caller, event, tx),
     )
     return shownKey(key_id, home)

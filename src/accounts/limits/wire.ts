@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SettingsVersion } from '../../settings-version-wire.ts'
 
 /** Sums of them stay exact. */
 const AMOUNT_MAX = 2 ** 48
@@ -35,6 +36,7 @@ export const EntityLimitsRes = z
   .object({
     entity: z.string(),
     limits: EntityLimits,
+    version: SettingsVersion,
     storage_bytes_used: z
       .int()
       .nullable()
@@ -48,6 +50,7 @@ export const KeyLimitsRes = z
     key_id: z.string(),
     entity: z.string().meta({ description: 'Whose admins may set them' }),
     limits: KeyLimits,
+    version: SettingsVersion,
     entity_limits: EntityLimits.meta({ description: 'They hold for all keys of the entity together' }),
   })
   .meta({ id: 'KeyLimits' })

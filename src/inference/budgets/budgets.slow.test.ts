@@ -39,11 +39,13 @@ async function newTeam(): Promise<Team> {
   return { team: `team-${name}`, admin }
 }
 
-const setBudgets = ({ team, admin }: Team, data: Fields[]) =>
-  admin.put(`/v1/accounts/teams/${team}/budgets`, { data })
+const setBudgets = ({ team, admin }: Team, data: Fields[], query = '') =>
+  admin.put(`/v1/accounts/teams/${team}/budgets${query}`, { data })
 
 async function budgetsOf({ team, admin }: Team) {
-  return replyOf<{ month: string; data: Fields[] }>(await admin.get(`/v1/accounts/teams/${team}/budgets`))
+  return replyOf<{ month: string; data: Fields[]; version: string }>(
+    await admin.get(`/v1/accounts/teams/${team}/budgets`),
+  )
 }
 
 /** A completion of seven tokens. */
@@ -64,6 +66,16 @@ const askProvider = ({ team, admin }: Team) =>
 const tokens = (amount: number, fields: Fields = {}) => ({ project: 'p', unit: 'tokens', amount, ...fields })
 
 describe('PUT and GET /v1/accounts/teams/{entity}/budgets', () => {
+  it('409 for another version than the stored one, which stays', async () => {
+    const own = await newTeam()
+    const { version } = await budgetsOf(own)
+    expect((await setBudgets(own, [tokens(20)], `?if_version=${version}`)).status).toBe(200)
+    expect((await setBudgets(own, [], `?if_version=${version}`)).status).toBe(409)
+    const now = await budgetsOf(own)
+    expect(now.data).toHaveLength(1)
+    expect((await setBudgets(own, [], `?if_version=${now.version}`)).status).toBe(200)
+  })
+
   it('200 and warns at a share, and 402 until the next month once it is spent', async () => {
     time = new Date('2030-01-30T12:00:00Z')
     const own = await newTeam()

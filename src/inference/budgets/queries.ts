@@ -6,7 +6,7 @@ import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 export type BudgetRow = Selectable<BudgetsTable>
 
 /** Budgets of an entity, or of all. */
-export function listBudgets(control: ControlDb, entity?: string): Promise<BudgetRow[]> {
+export function listBudgets(control: ControlTx, entity?: string): Promise<BudgetRow[]> {
   let query = control.selectFrom('budgets').selectAll()
   if (entity !== undefined) query = query.where('entity', '=', entity)
   return query.orderBy('id').execute()

@@ -1,5 +1,6 @@
 import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
+import { IfVersion } from '../../settings-version-wire.ts'
 import type { Budgets } from './service.ts'
 import * as wire from './wire.ts'
 
@@ -25,7 +26,9 @@ export function budgetsRoutes(budgets: Budgets): Route[] {
       family: 'training',
       access: { ...access.entity('manage'), orOperator: true },
       pathParams: wire.EntityPath,
+      query: IfVersion,
       body: wire.BudgetsReq,
+      refusals: [409],
       reply: 'json',
       response: wire.BudgetsRes,
       handle: budgets.replace,

@@ -4,6 +4,7 @@ import type { Keys } from '../../accounts/keys/service.ts'
 import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import { checkVersion, versionOf } from '../../settings-version.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Account } from './account.ts'
@@ -18,7 +19,7 @@ export interface Budgets {
   /**
    * Replaces the budgets of an entity; those of the whole entity stay as they are where its admins replace the others.
    * @throws 400 for one of both a project and a key, 403 for one of neither by others than operators, 404 for a key of
-   * another entity, or an unknown entity.
+   * another entity, or an unknown entity, 409 for another version.
    */
   replace(req: wire.EntityPath & wire.BudgetsReq, context: CallContext): Promise<wire.BudgetsRes>
 }
@@ -35,7 +36,9 @@ export interface BudgetsDeps {
 export function createBudgets({ control, accountBook, keys, identity, audit, now }: BudgetsDeps): Budgets {
   function list({ entity }: wire.EntityPath): wire.BudgetsRes {
     const { name, until } = monthAt(now())
-    return { entity, month: name, resets_at: until, data: accountBook.ofEntity(entity).map(toWire) }
+    const accounts = accountBook.ofEntity(entity)
+    const version = versionOf(storedOf(accounts.map(({ budget }) => budget)))
+    return { entity, month: name, resets_at: until, data: accounts.map(toWire), version }
   }
 
   async function rowOf(
@@ -50,7 +53,10 @@ export function createBudgets({ control, accountBook, keys, identity, audit, now
     return { id: newId(), entity, project, key_id: key, ...rest, created_at: nowIso(), created_by: user }
   }
 
-  async function replace({ entity, data }: wire.EntityPath & wire.BudgetsReq, { caller }: CallContext) {
+  async function replace(
+    { entity, data, if_version }: wire.EntityPath & wire.BudgetsReq,
+    { caller }: CallContext,
+  ) {
     await identity.checkEntity(entity)
     const { isOperator } = caller.rights
     if (!isOperator && data.some(isOfEntity))
@@ -59,6 +65,7 @@ export function createBudgets({ control, accountBook, keys, identity, audit, now
     for (const budget of data) rows.push(await rowOf(budget, entity, caller.user))
     const event: Audited = { action: 'budgets.set', entity, subject: entity, details: { data } }
     await control.transaction().execute(async (tx) => {
+      checkVersion('The budgets', storedOf(await queries.listBudgets(tx, entity)), { if_version })
       await queries.replaceBudgets(tx, entity, rows, { ofEntity: isOperator })
       await audit.record(caller, event, tx)
     })
@@ -67,6 +74,15 @@ export function createBudgets({ control, accountBook, keys, identity, audit, now
   }
 
   return { list, replace }
+}
+
+/** Without their ids, which are new with each change. */
+function storedOf(budgets: readonly queries.BudgetRow[]): string[] {
+  return budgets
+    .map(({ project, key_id, unit, amount, warn_at }) =>
+      JSON.stringify([project, key_id, unit, amount, warn_at]),
+    )
+    .sort()
 }
 
 function isOfEntity({ project = null, key = null }: wire.BudgetsReq['data'][number]): boolean {

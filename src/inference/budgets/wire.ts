@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type IfVersion, SettingsVersion } from '../../settings-version-wire.ts'
 
 /** Budgets of one entity: a few for each of its projects and keys. */
 const BUDGETS_MAX = 1000
@@ -38,7 +39,7 @@ export const BudgetsReq = z.object({
       'Each of one project, of one key, or of neither: then it is of the whole team, and only operators may change it',
   }),
 })
-export type BudgetsReq = z.output<typeof BudgetsReq>
+export type BudgetsReq = z.output<typeof BudgetsReq> & IfVersion
 
 const BudgetState = z
   .object({
@@ -62,6 +63,7 @@ export const BudgetsRes = z
     month: z.string().meta({ description: 'Such as 2026-11' }),
     resets_at: z.string().meta({ description: 'When the next month begins' }),
     data: z.array(BudgetState),
+    version: SettingsVersion,
   })
   .meta({ id: 'Budgets' })
 export type BudgetsRes = z.input<typeof BudgetsRes>

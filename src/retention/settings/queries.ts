@@ -4,8 +4,8 @@ import type { RetentionSettingsTable } from '../../stores/control-db/retention-t
 
 export type SettingRow = Selectable<RetentionSettingsTable>
 
-export function settingsOf(control: ControlDb, projectId: string): Promise<SettingRow[]> {
-  return control.selectFrom('retention_settings').selectAll().where('project_id', '=', projectId).execute()
+export function settingsOf(db: ControlTx, projectId: string): Promise<SettingRow[]> {
+  return db.selectFrom('retention_settings').selectAll().where('project_id', '=', projectId).execute()
 }
 
 /** Of all projects, those with the fewest days first. */

@@ -11,8 +11,8 @@ async function ok(path: string, body: unknown): Promise<Fields> {
   return replyOf(await server.post(path, body))
 }
 
-function put(project: string, days: Fields): Promise<Response> {
-  return server.request(`/v2/${project}/retention`, { method: 'PUT', body: JSON.stringify(days) })
+function put(project: string, days: Fields, query = ''): Promise<Response> {
+  return server.request(`/v2/${project}/retention${query}`, { method: 'PUT', body: JSON.stringify(days) })
 }
 
 const NONE = {
@@ -39,11 +39,15 @@ function callOf(daysAgo: number, text: string): Fields & { id: string } {
 describe('GET and PUT /v2/{entity}/{project}/retention, and POST /project/ttl_settings/update', () => {
   it('200 with the days of each kind; the trace API reads and sets those of calls', async () => {
     const project_id = server.newProject()
-    expect(await replyOf(await server.request(`/v2/${project_id}/retention`))).toEqual(NONE)
+    expect(await replyOf(await server.request(`/v2/${project_id}/retention`))).toEqual({
+      ...NONE,
+      version: expect.any(String),
+    })
     expect(await replyOf(await put(project_id, { payloads: 7, run_logs: 3 }))).toEqual({
       ...NONE,
       payloads: 7,
       run_logs: 3,
+      version: expect.any(String),
     })
     const set = { project_id, retention_days: 30 }
     expect(await ok('/project/ttl_settings/update', set)).toEqual({ retention_days: 30 })
@@ -55,6 +59,16 @@ describe('GET and PUT /v2/{entity}/{project}/retention, and POST /project/ttl_se
     expect(await ok('/project/ttl_settings/update', { project_id })).toEqual({ retention_days: null })
     const audit = await replyOf(await server.request('/v1/accounts/audit?action=retention.set'))
     expect(JSON.stringify(audit)).toContain(project_id)
+  })
+
+  it('409 for another version than the stored one, which stays', async () => {
+    const project = server.newProject()
+    const read = async () => replyOf(await server.request(`/v2/${project}/retention`))
+    const { version } = await read()
+    expect((await put(project, { calls: 365 }, `?if_version=${version}`)).status).toBe(200)
+    const refused = await put(project, { calls: 7, run_logs: 30 }, `?if_version=${version}`)
+    expect(refused.status).toBe(409)
+    expect(await read()).toMatchObject({ calls: 365, run_logs: null })
   })
 
   it('422 for no days, and for less than one', async () => {

@@ -1,7 +1,8 @@
 import * as access from '../../http/access.ts'
 import { type Route, route } from '../../http/route.ts'
+import { IfVersion } from '../../settings-version-wire.ts'
 import type { RetentionSettings } from './service.ts'
-import { Retention, RetentionPath } from './wire.ts'
+import { Retention, RetentionPath, StoredRetention } from './wire.ts'
 
 export function retentionRoutes(settings: RetentionSettings): Route[] {
   return [
@@ -14,7 +15,7 @@ export function retentionRoutes(settings: RetentionSettings): Route[] {
       access: access.pathProject('read'),
       pathParams: RetentionPath,
       reply: 'json',
-      response: Retention,
+      response: StoredRetention,
       handle: settings.read,
     }),
     route({
@@ -25,9 +26,11 @@ export function retentionRoutes(settings: RetentionSettings): Route[] {
       family: 'trace',
       access: access.pathProject('manage'),
       pathParams: RetentionPath,
+      query: IfVersion,
       body: Retention,
       reply: 'json',
-      response: Retention,
+      response: StoredRetention,
+      refusals: [409],
       handle: settings.update,
     }),
   ]

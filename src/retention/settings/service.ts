@@ -2,17 +2,19 @@ import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
+import { checkVersion, versionOf } from '../../settings-version.ts'
+import type { IfVersion } from '../../settings-version-wire.ts'
+import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { dayBefore, nowIso } from '../../time.ts'
 import * as queries from './queries.ts'
-import { Retention, type RetentionPath } from './wire.ts'
+import { Retention, type RetentionPath, type StoredRetention } from './wire.ts'
 
 /** How long projects keep their data. */
 export interface RetentionSettings {
-  read(req: RetentionPath): Promise<Retention>
-  /** Sets all kinds; those that are left out are kept without end. */
-  update(req: RetentionPath & Retention, context: CallContext): Promise<Retention>
+  read(req: RetentionPath): Promise<StoredRetention>
+  /** Sets all kinds; those that are left out are kept without end. @throws 409 for another version. */
+  update(req: RetentionPath & Retention & IfVersion, context: CallContext): Promise<StoredRetention>
   /** Wire: the trace API knows whole calls alone. */
   callDays(projectId: string): Promise<number | null>
   setCallDays(projectId: string, days: number | null, context: CallContext): Promise<void>
@@ -30,20 +32,26 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
   const { control, audit } = deps
   let changed = async (): Promise<void> => undefined
 
-  async function of(projectId: string): Promise<Retention> {
-    const rows = await queries.settingsOf(control, projectId)
+  async function of(projectId: string, db: ControlTx = control): Promise<Retention> {
+    const rows = await queries.settingsOf(db, projectId)
     return Retention.parse(Object.fromEntries(rows.map(({ kind, days }) => [kind, days])))
+  }
+
+  async function stored(projectId: string): Promise<StoredRetention> {
+    const retention = await of(projectId)
+    return { ...retention, version: versionOf(retention) }
   }
 
   async function set(
     projectId: string,
-    days: Partial<Record<RetainedKind, number | null>>,
+    { if_version, ...days }: Partial<Record<RetainedKind, number | null>> & IfVersion,
     { caller }: CallContext,
   ): Promise<void> {
     const { entity } = parseProjectId(projectId)
-    const before = await of(projectId)
     const stamp = { project_id: projectId, updated_by: caller.user, updated_at: nowIso() }
     await control.transaction().execute(async (tx) => {
+      const before = await of(projectId, tx)
+      checkVersion('The retention settings', before, { if_version })
       for (const kind of RETAINED_KINDS) {
         const wanted = days[kind]
         if (wanted === undefined || wanted === before[kind]) continue
@@ -67,11 +75,11 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
   }
 
   return {
-    read: ({ entity, project }) => of(`${entity}/${project}`),
+    read: ({ entity, project }) => stored(`${entity}/${project}`),
     async update({ entity, project, ...days }, context) {
       const projectId = `${entity}/${project}`
       await set(projectId, days, context)
-      return of(projectId)
+      return stored(projectId)
     },
     callDays: async (projectId) => (await of(projectId)).calls,
     setCallDays: (projectId, days, context) => set(projectId, { calls: days }, context),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SettingsVersion } from '../../settings-version-wire.ts'
 
 /** A hundred years: longer is without end. */
 const DAYS_MAX = 36_500
@@ -17,6 +18,9 @@ export const Retention = z
   })
   .meta({ id: 'Retention' })
 export type Retention = z.output<typeof Retention>
+
+export const StoredRetention = Retention.extend({ version: SettingsVersion }).meta({ id: 'StoredRetention' })
+export type StoredRetention = z.output<typeof StoredRetention>
 
 export const RetentionPath = z.object({ entity: z.string(), project: z.string() })
 export type RetentionPath = z.output<typeof RetentionPath>

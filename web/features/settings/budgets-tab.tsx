@@ -27,7 +27,7 @@ export function BudgetsTab({ me, team, onTeam }: BudgetsTabProps) {
   const stored = budgets.data?.data ?? []
   // The budget of the whole team stays as it is where its admins change the others.
   const others = stored.filter((budget) => me.is_operator || !isOfTeam(budget)).map(toRequest)
-  const set = useChange((data: Budget[]) => setBudgets(team, data), {
+  const set = useChange((data: Budget[]) => setBudgets(team, data, budgets.data?.version ?? ''), {
     failed: 'The budgets were not changed',
   })
   return (

@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { notify } from '../../components/toast.ts'
 import { draftsOf, LIMITS, type LimitDrafts, limitIn, limitsIn } from './limits.ts'
+import { Edited } from './parts/edited.tsx'
 import { Loaded, ReadOnly, Section } from './parts/section.tsx'
 import { useChange } from './parts/use-change.ts'
 import { TeamSelect } from './team-select.tsx'
@@ -34,21 +35,32 @@ export function LimitsTab({ me, team, onTeam }: LimitsTabProps) {
     >
       <Loaded query={limits} what="The limits">
         {(stored) => (
-          <Form key={JSON.stringify([team, stored.limits])} stored={stored} mayChange={me.is_operator} />
+          <Edited key={team} stored={stored}>
+            {(begun, onSaved) => <Form stored={begun} mayChange={me.is_operator} onSaved={onSaved} />}
+          </Edited>
         )}
       </Loaded>
     </Section>
   )
 }
 
-function Form({ stored, mayChange }: { stored: EntityLimitsRes; mayChange: boolean }) {
-  const { entity, limits, storage_bytes_used } = stored
+interface FormProps {
+  stored: EntityLimitsRes
+  mayChange: boolean
+  onSaved: (saved: EntityLimitsRes) => void
+}
+
+function Form({ stored, mayChange, onSaved }: FormProps) {
+  const { entity, limits, storage_bytes_used, version } = stored
   const [drafts, setDrafts] = useState<LimitDrafts>(() => draftsOf(limits))
   const wanted = limitsIn(drafts)
   const isChanged = LIMITS.some(({ name }) => drafts[name] !== draftsOf(limits)[name])
-  const save = useChange((next: EntityLimits) => setLimits(entity, next), {
+  const save = useChange((next: EntityLimits) => setLimits(entity, next, version), {
     failed: 'The limits were not changed',
-    onDone: () => notify({ title: 'The limits were changed' }),
+    onDone: (saved) => {
+      onSaved(saved)
+      notify({ title: 'The limits were changed' })
+    },
   })
   return (
     <form

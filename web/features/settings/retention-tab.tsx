@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Member } from '../../api/accounts.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
-import { type Retention, retentionQuery, setRetention } from '../../api/retention.ts'
+import { type Retention, retentionQuery, type StoredRetention, setRetention } from '../../api/retention.ts'
 import { Button } from '../../components/button.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Input } from '../../components/input.tsx'
 import { notify } from '../../components/toast.ts'
+import { Edited } from './parts/edited.tsx'
 import { Loaded, ReadOnly, Section } from './parts/section.tsx'
 import { useChange } from './parts/use-change.ts'
 import { type Drafts, draftsOf, isShorter, KINDS, retentionIn } from './retention.ts'
@@ -33,7 +34,11 @@ export function RetentionTab({ name, role }: RetentionTabProps) {
       }
     >
       <Loaded query={retention} what="The retention">
-        {(stored) => <Form key={JSON.stringify(stored)} name={name} stored={stored} mayChange={mayChange} />}
+        {(stored) => (
+          <Edited key={projectId(name)} stored={stored}>
+            {(begun, onSaved) => <Form name={name} stored={begun} mayChange={mayChange} onSaved={onSaved} />}
+          </Edited>
+        )}
       </Loaded>
     </Section>
   )
@@ -41,19 +46,23 @@ export function RetentionTab({ name, role }: RetentionTabProps) {
 
 interface FormProps {
   name: ProjectName
-  stored: Retention
+  stored: StoredRetention
   mayChange: boolean
+  onSaved: (saved: StoredRetention) => void
 }
 
-function Form({ name, stored, mayChange }: FormProps) {
+function Form({ name, stored, mayChange, onSaved }: FormProps) {
   const [drafts, setDrafts] = useState<Drafts>(() => draftsOf(stored))
   const [isAsked, setAsked] = useState(false)
   const wanted = retentionIn(drafts)
   const isChanged = wanted === undefined || KINDS.some(({ kind }) => wanted[kind] !== stored[kind])
-  const save = useChange((next: Retention) => setRetention(name, next), {
+  const save = useChange((next: Retention) => setRetention(name, next, stored.version), {
     failed: 'The retention was not changed',
     changes: [['retention', projectId(name)]],
-    onDone: () => notify({ title: 'The retention was changed' }),
+    onDone: (saved) => {
+      onSaved(saved)
+      notify({ title: 'The retention was changed' })
+    },
   })
   const submit = () => {
     if (wanted === undefined) return

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Member } from '../../../api/accounts.ts'
-import type { ProjectName } from '../../../api/project.ts'
+import { type ProjectName, projectId } from '../../../api/project.ts'
 import { type Redaction, redactionQuery } from '../../../api/redaction.ts'
 import { formatCount } from '../../../components/format.ts'
 import { EmptyState } from '../../../components/states.tsx'
+import { Edited } from '../parts/edited.tsx'
 import { Loaded, ReadOnly, Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
 import { ACTIONS, draftOf, soughtText } from './rule-draft.ts'
@@ -17,8 +18,7 @@ interface RedactionTabProps {
 
 /** What is removed from the data of a project before it is stored. */
 export function RedactionTab({ name, role }: RedactionTabProps) {
-  // What is edited is not replaced under the hands of the person.
-  const redaction = useQuery({ ...redactionQuery(name), refetchOnWindowFocus: false })
+  const redaction = useQuery(redactionQuery(name))
   return (
     <Section
       title="Redaction"
@@ -34,7 +34,11 @@ export function RedactionTab({ name, role }: RedactionTabProps) {
       <Loaded query={redaction} what="The rules">
         {(stored) =>
           role === 'admin' ? (
-            <RulesEditor key={stored.updated_at} name={name} stored={stored} />
+            <Edited key={projectId(name)} stored={stored}>
+              {(begun, onSaved) => (
+                <RulesEditor name={name} stored={begun} hits={stored.hits} onSaved={onSaved} />
+              )}
+            </Edited>
           ) : (
             <>
               <StoredRules stored={stored} />

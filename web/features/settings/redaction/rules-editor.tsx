@@ -12,19 +12,21 @@ import { TestBox } from './test-box.tsx'
 interface RulesEditorProps {
   name: ProjectName
   stored: Redaction
+  hits: Redaction['hits']
+  onSaved: (saved: Redaction) => void
 }
 
 /** The rules of a project, to be changed and tried before they are saved. */
-export function RulesEditor({ name, stored }: RulesEditorProps) {
+export function RulesEditor({ name, stored, hits, onSaved }: RulesEditorProps) {
   const [drafts, setDrafts] = useState(() => stored.rules.map(draftOf))
   const rules = drafts.map(ruleOf)
   const isChanged = JSON.stringify(rules) !== JSON.stringify(stored.rules)
-  const hitsOf = new Map(stored.hits.map(({ rule, hits }) => [rule, hits]))
-  const save = useChange(() => setRedaction(name, rules), {
+  const hitsOf = new Map(hits.map((of) => [of.rule, of.hits]))
+  const save = useChange(() => setRedaction(name, rules, stored.version), {
     failed: 'The rules were not changed',
     changes: [['redaction', projectId(name)]],
     onDone: (saved) => {
-      setDrafts(saved.rules.map(draftOf))
+      onSaved(saved)
       notify({ title: 'The rules were changed', detail: 'They hold for what arrives from now on.' })
     },
   })
