@@ -9,10 +9,13 @@ export function parseJson(text: string): unknown {
   return LONG_INTEGER.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
 }
 
+/** As integers are written whose digits matter; those with a fraction or an exponent are measures. */
+const INTEGER = /^-?\d+$/
+
 function keepExact(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source
-  const isTooLong = Number.isInteger(value) && !Number.isSafeInteger(value)
-  return isTooLong && source !== undefined ? source : value
+  if (typeof value !== 'number' || source === undefined || !INTEGER.test(source)) return value
+  return Number.isSafeInteger(value) || String(value) === source ? value : source
 }
 
 /** The value at a dotted path; wire: a dot that is part of a name is written `\.`. */
@@ -31,7 +34,11 @@ export function objectOf(value: Json | undefined): { [key: string]: Json | undef
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }
 
-/** A number; null for anything else. */
+/** Digits of an integer that {@link parseJson} has kept as text. */
+const KEPT_INTEGER = /^-?\d{16,}$/
+
+/** A number, rounded where {@link parseJson} has kept its digits; null for anything else. */
 export function numberOf(value: Json | undefined): number | null {
+  if (typeof value === 'string' && KEPT_INTEGER.test(value)) return Number(value)
   return typeof value === 'number' ? value : null
 }

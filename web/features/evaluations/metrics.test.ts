@@ -55,9 +55,11 @@ describe('numbers of a summary', () => {
   })
 
   it('of what scorers said of one row are numbers and truths', () => {
-    expect([...leavesIn({ exact: true, judge: { stars: 3, why: 'so' }, none: null })]).toEqual([
+    const scores = { exact: true, judge: { stars: 3, why: 'so' }, none: null, large: '1234567890123456789' }
+    expect([...leavesIn(scores)]).toEqual([
       ['exact', 1],
       ['judge.stars', 3],
+      ['large', 1234567890123456800],
     ])
   })
 })

@@ -1,6 +1,6 @@
 import type { ResultsRow } from '../../api/evaluations.ts'
 import { exceptionText } from '../../api/exception-text.ts'
-import { objectOf } from '../../api/json.ts'
+import { numberOf, objectOf } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import type { Metric } from './metrics.ts'
@@ -53,7 +53,8 @@ function inputText(row: Json): string {
 
 /** Numbers and booleans in outputs of scorers, by their path; true is 1. */
 export function leavesIn(scores: Json | undefined, path: readonly string[] = []): Map<string, number> {
-  if (typeof scores === 'number') return new Map([[path.join('.'), scores]])
+  const number = numberOf(scores)
+  if (number !== null) return new Map([[path.join('.'), number]])
   if (typeof scores === 'boolean') return new Map([[path.join('.'), scores ? 1 : 0]])
   return new Map(
     Object.entries(objectOf(scores)).flatMap(([name, value]) => [...leavesIn(value, [...path, name])]),
