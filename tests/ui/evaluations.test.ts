@@ -84,6 +84,22 @@ test('charts of a comparison: how the scores lie, which rows got better, and a r
   await expect(peek.getByRole('heading', { name: 'Row 59' })).toBeVisible()
 })
 
+test('a comparison says which of its evaluations are not there, and that it shows no more than eight', async ({
+  page,
+  server,
+}) => {
+  const { base, tuned } = await evaluated(server)
+  const compare = (runs: readonly string[]) =>
+    page.goto(`/${PROJECT}/compare?runs=${encodeURIComponent(JSON.stringify(runs))}`)
+  await compare(['nowhere'])
+  await expect(page.getByRole('heading', { name: 'There is no such evaluation' })).toBeVisible()
+  await compare([base, 'nowhere', tuned])
+  await expect(page.getByRole('note')).toHaveText('Not found in this project: nowhere')
+  await expect(page.getByRole('region', { name: 'Summary' })).toContainText('60 rows')
+  await compare([base, tuned, ...Array.from({ length: 7 }, (_, at) => `nowhere ${at}`)])
+  await expect(page.getByRole('note').first()).toContainText('8 of 9 evaluations are shown')
+})
+
 test('evaluations have no serious violation', async ({ page, server }) => {
   await page.goto(`/${PROJECT}-empty/evaluations`)
   await page.getByRole('heading', { name: 'No evaluations yet' }).waitFor()

@@ -75,6 +75,7 @@ export interface ResultsRequest {
   include_raw_data_rows?: boolean
   resolve_row_refs?: boolean
   include_errors?: boolean
+  include_paired?: boolean
   include_predict_and_score_children?: boolean
   sort_by?: readonly ResultsSort[]
   filters?: readonly { query: unknown; evaluation_call_id?: string }[]

@@ -18,15 +18,24 @@ function keepExact(_key: string, value: unknown, context?: { source?: string }):
   return Number.isSafeInteger(value) || String(value) === source ? value : source
 }
 
-/** The value at a dotted path; wire: a dot that is part of a name is written `\.`. */
+/** The value at a dotted path, as {@link pathOf} makes it. */
 export function valueAt(call: object, path: string): Json | undefined {
   let value = call as Json | undefined
-  for (const escaped of path.split(/(?<!\\)\./)) {
-    const step = escaped.replaceAll('\\.', '.')
+  for (const step of pathNames(path)) {
     if (typeof value !== 'object' || value === null) return undefined
     value = Array.isArray(value) ? value[Number(step)] : value[step]
   }
   return value
+}
+
+/** A dotted path; wire: a dot that is part of a name is written `\.`. */
+export function pathOf(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll('.', '\\.')).join('.')
+}
+
+/** The names of which {@link pathOf} has made a path. */
+export function pathNames(path: string): string[] {
+  return path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'))
 }
 
 /** The members of an object; none of anything else. */

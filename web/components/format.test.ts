@@ -7,6 +7,7 @@ import {
   formatDelta,
   formatDuration,
   formatNumber,
+  formatPoints,
   formatShare,
   formatTime,
 } from './format.ts'
@@ -66,6 +67,10 @@ describe('the rest', () => {
     expect(formatNumber(123_456)).toBe('123,456')
     expect(formatNumber(-0.000000107)).toBe('−1.07e−7')
     expect(formatNumber(0)).toBe('0')
+    expect(formatNumber(999_999_999_999_999)).toBe('999,999,999,999,999')
+    expect(formatNumber(-2.5e300)).toBe('−2.50e300')
+    expect(formatDelta(-0.4, formatPoints)).toBe('−40.0\u202fpp')
+    expect(formatShare(-0.4)).toBe('−40.0\u202f%')
     expect(formatDelta(0.5)).toBe('+0.5')
     expect(formatDelta(-3)).toBe('−3')
     expect(formatDelta(0)).toBe('±0')

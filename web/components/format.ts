@@ -59,15 +59,31 @@ export function formatCost(usd: Maybe): string {
 
 /** `12.3 %` of a share from 0 to 1. */
 export function formatShare(share: Maybe): string {
-  return share == null || !Number.isFinite(share) ? MISSING : `${(share * 100).toFixed(1)}\u202f%`
+  return percent(share, '%')
 }
 
-/** Any number: three significant digits, thousands grouped, and `1.07e−7` where there would be nothing but zeros. */
+/** `12.3 pp` of the difference of two shares, in percentage points. */
+export function formatPoints(difference: Maybe): string {
+  return percent(difference, 'pp')
+}
+
+function percent(share: Maybe, unit: string): string {
+  if (share == null || !Number.isFinite(share)) return MISSING
+  const sign = share < 0 ? MINUS : ''
+  return `${sign}${(Math.abs(share) * 100).toFixed(1)}\u202f${unit}`
+}
+
+/** Beyond it, numbers have more digits than they are exact to. */
+const GROUPED_MAX = 1e15
+
+/** Any number: three significant digits, thousands grouped; `1.07e−7` and `2.50e15` where most digits would say nothing. */
 export function formatNumber(value: Maybe): string {
   if (value == null || !Number.isFinite(value)) return MISSING
-  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(2).replaceAll('-', MINUS)
-  const text = Math.abs(value).toLocaleString('en', {
-    maximumSignificantDigits: Math.abs(value) >= 1000 ? 21 : 3,
+  const size = Math.abs(value)
+  if ((size !== 0 && size < 1e-4) || size >= GROUPED_MAX)
+    return value.toExponential(2).replaceAll('-', MINUS).replace('+', '')
+  const text = size.toLocaleString('en', {
+    maximumSignificantDigits: size >= 1000 ? 21 : 3,
     maximumFractionDigits: 3,
   })
   return value < 0 ? MINUS + text : text

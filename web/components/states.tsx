@@ -43,7 +43,7 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
   return (
     <div role="alert" className="mx-auto flex w-full max-w-lg flex-col items-start gap-2 p-6">
       <h2 className="text-base font-strong text-error">{title}</h2>
-      <p className="wrap-anywhere text-normal">{error.message}</p>
+      <p className="wrap-anywhere text-normal">{error.message || 'No reason is known.'}</p>
       {requestId !== undefined && (
         <p className="flex items-center gap-1 text-xs text-muted">
           request <code className="font-mono">{requestId}</code>

@@ -90,4 +90,44 @@ describe('POST /v2/{entity}/{project}/eval_results/query of trials with errors',
     const { rows } = await query(project, { ...asked, include_raw_data_rows: true, sort_by })
     expect(rows.map(({ raw_data_row }) => raw_data_row)).toEqual([{ n: 1 }, { n: 2 }, { n: 0 }])
   })
+
+  it('200 with what evaluations have over the rows that both have a value of, errors counted', async () => {
+    const project = server.newProject()
+    const [a, b] = [callOf(project, 'evaluate'), callOf(project, 'evaluate')]
+    const scored = (exact: boolean, length: number) => ({ output: { output: 1, scores: { exact, length } } })
+    const first = [1, 2, 3, 4].map((n) => trialOf(project, a.id, n, scored(true, 10 * n)))
+    // A row that the other lacks, one of two trials, and one that raised.
+    const second = [
+      trialOf(project, b.id, 1, scored(true, 9)),
+      trialOf(project, b.id, 2, scored(false, 20)),
+      trialOf(project, b.id, 2, scored(true, 24)),
+      trialOf(project, b.id, 3, { output: null, exception: 'ValueError: no' }),
+      trialOf(project, b.id, 5, scored(false, 1000)),
+    ]
+    await writeCalls(server, project, [a, b, ...first, ...second])
+    const asked = { evaluation_call_ids: [a.id, b.id], include_errors: true, include_paired: true }
+    const { summary } = await query(project, { ...asked, include_summary: true })
+    expect(summary?.evaluations[0]).not.toHaveProperty('paired')
+    expect(summary?.evaluations[1]?.['paired']).toEqual([
+      { field: 'scores.exact', row_count: 3, score: 0.5, baseline_score: 1 },
+      { field: 'scores.length', row_count: 2, score: 15.5, baseline_score: 15 },
+    ])
+  })
+
+  it('200 with one mean where a scorer gives truths and numbers, of which true is 1', async () => {
+    const project = server.newProject()
+    const run = callOf(project, 'evaluate')
+    const trials = [true, 0.5, false, 4.5].map((good, n) =>
+      trialOf(project, run.id, n, { output: { output: 1, scores: { good } } }),
+    )
+    const died = trialOf(project, run.id, 4, { output: null, exception: 'ValueError: no' })
+    await writeCalls(server, project, [run, ...trials, died])
+    const asked = { evaluation_call_ids: [run.id], include_errors: true, include_raw_data_rows: true }
+    const sort_by = [{ field: 'scores.good', direction: 'asc' }]
+    const { rows, summary } = await query(project, { ...asked, include_summary: true, sort_by })
+    expect(summary?.evaluations[0]?.['scorer_stats']).toMatchObject([
+      { numeric_count: 2, pass_known_count: 2, score: 1.5, error_count: 1 },
+    ])
+    expect(rows.at(-1)?.raw_data_row).toEqual({ n: 4 })
+  })
 })

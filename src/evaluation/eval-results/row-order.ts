@@ -111,14 +111,15 @@ interface Sorting {
   context: CallContext
 }
 
-/** Where a scorer says true or false, a trial with an error and without a score is false. */
+/** Where a scorer says true or false and no numbers, a trial with an error and without a score is false. */
 function failErrors(
   values: Map<string, string>,
   rows: readonly RowOfTrials[],
   errors: ReadonlySet<string>,
 ): void {
-  const isTruth = values.values().some((leaf) => leaf === 'true' || leaf === 'false')
-  if (!isTruth) return
+  const isTruth = (leaf: string) => leaf === 'true' || leaf === 'false'
+  const isNumber = (leaf: string) => !isTruth(leaf) && !Number.isNaN(numberOf(leaf))
+  if (!values.values().some(isTruth) || values.values().some(isNumber)) return
   for (const { trials } of rows)
     for (const { id } of trials) if (errors.has(id) && !values.has(id)) values.set(id, 'false')
 }

@@ -63,12 +63,22 @@ interface Leaf {
   errorsWithValue: number
 }
 
-/** An error counts as one false boolean; it has no part in a mean of numbers. */
+/** An error counts as one false boolean where there are only those; it has no part in a mean of numbers. */
 function withScore(stats: wire.ScorerStats, error_count: number): wire.ScorerStats {
-  const { value_type, pass_true_count, pass_known_count, numeric_mean } = stats
-  const counted = pass_known_count + error_count
-  const share = counted === 0 ? null : pass_true_count / counted
-  return { ...stats, error_count, score: value_type === 'binary' ? share : numeric_mean }
+  const { pass_true_count, pass_known_count, numeric_count, numeric_mean } = stats
+  if (isShare(stats))
+    return { ...stats, error_count, score: pass_true_count / (pass_known_count + error_count) }
+  if (pass_known_count === 0) return { ...stats, error_count, score: numeric_mean }
+  const sum = (numeric_mean ?? 0) * numeric_count + pass_true_count
+  return { ...stats, error_count, score: sum / (numeric_count + pass_known_count) }
+}
+
+/** Whether a leaf is true or false wherever it is counted. Wire: `value_type` is that of its first value alone. */
+export function isShare({
+  pass_known_count,
+  numeric_count,
+}: Pick<wire.ScorerStats, 'pass_known_count' | 'numeric_count'>): boolean {
+  return pass_known_count > 0 && numeric_count === 0
 }
 
 /** Paths of possible leaves: the scorer's name and the names below it. */

@@ -9,9 +9,10 @@ import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { createReplyBudget } from '../../trace/collect-reply.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
 import { withoutTexts } from '../without-texts.ts'
+import { pairScores } from './paired-scores.ts'
 import { isPrediction, tokensIn } from './predictions.ts'
 import * as queries from './queries.ts'
-import { createScorerStats } from './scorer-stats.ts'
+import { createScorerStats, isShare } from './scorer-stats.ts'
 import type { RowOfTrials } from './sorted-trials.ts'
 import type { TrialCosts } from './trial-costs.ts'
 import type * as wire from './wire.ts'
@@ -19,7 +20,7 @@ import type * as wire from './wire.ts'
 type EvaluationSummary = wire.Summary['evaluations'][number]
 
 interface SummaryOptions {
-  req: Pick<wire.EvalResultsReq, 'include_predict_and_score_children' | 'include_errors'>
+  req: Pick<wire.EvalResultsReq, 'include_predict_and_score_children' | 'include_errors' | 'include_paired'>
   /** The evaluations. */
   roots: readonly string[]
   /** Of their trials. */
@@ -89,12 +90,27 @@ export function createSummaries({ traces, calls }: { traces: TraceDb; calls: Cal
     if (trials.size > 0 && req.include_predict_and_score_children) await readAnswers(trials, options)
     const filter = { call_ids: [...roots] }
     const about = { project_id: selection.project_id, filter, columns: ['inputs'] }
-    const evaluations = await rowsOf(await calls.list(about, context))
-    const sums = await summed(trials, evaluations, options.errors)
-    if (options.errors === undefined) return { row_count: rows.length, evaluations: sums }
-    const counts = rowCounts(rows)
-    const counted = sums.map((sum) => ({ ...sum, row_count: counts.get(sum.evaluation_call_id) ?? 0 }))
-    return { row_count: rows.length, evaluations: counted }
+    const called = await rowsOf(await calls.list(about, context))
+    const sums = await summed(trials, called, options.errors)
+    const counts = options.errors === undefined ? undefined : rowCounts(rows)
+    const paired = req.include_paired
+      ? await pairScores(rows, {
+          baseline: roots[0] ?? '',
+          scoresOf: (id) => scoresIn(trials.get(id)?.found?.scores ?? ''),
+          errors: options.errors ?? new Set(),
+          shares: sharesOf(sums),
+        })
+      : undefined
+    const evaluations = sums.map((sum) => {
+      const { evaluation_call_id: id } = sum
+      const isCompared = paired !== undefined && id !== roots[0]
+      return {
+        ...sum,
+        ...(counts !== undefined && { row_count: counts.get(id) ?? 0 }),
+        ...(isCompared && { paired: paired.get(id) ?? [] }),
+      }
+    })
+    return { row_count: rows.length, evaluations }
   }
 
   return { of }
@@ -148,9 +164,7 @@ async function summed(
     const stats = createScorerStats()
     await inTurns(own, ([trialId, trial]) => {
       if (trial.found === undefined) return
-      const { scores } = trial.found
-      const values = scores.startsWith('{') ? JSON.parse(scores) : {}
-      stats.add(values, errors?.has(trialId) ? 'error' : 'done')
+      stats.add(scoresIn(trial.found.scores), errors?.has(trialId) ? 'error' : 'done')
     })
     sums.push({
       evaluation_call_id: id,
@@ -163,6 +177,19 @@ async function summed(
     })
   }
   return sums
+}
+
+function scoresIn(scores: string): Record<string, unknown> {
+  return scores.startsWith('{') ? JSON.parse(scores) : {}
+}
+
+/** The fields that are true or false in all evaluations. */
+function sharesOf(sums: readonly EvaluationSummary[]): Set<string> {
+  const stats = sums.flatMap(({ scorer_stats }) => scorer_stats)
+  const fieldsOf = (some: typeof stats) => new Set(some.flatMap(({ field }) => field ?? []))
+  return fieldsOf(stats.filter(isShare)).difference(
+    fieldsOf(stats.filter(({ numeric_count }) => numeric_count > 0)),
+  )
 }
 
 /** Number of the rows of each evaluation. */

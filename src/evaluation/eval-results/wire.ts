@@ -33,6 +33,9 @@ export const EvalResultsReq = z
       description:
         'Shows the error of each trial, and counts trials with an error as failures: in the score and error_count of each statistic, and in the order of rows.',
     }),
+    include_paired: z.boolean().default(false).meta({
+      description: 'Compares each evaluation with the first, over the rows of which both have values.',
+    }),
     filters: z.array(Filter).nullish(),
     filter_logic_operator: z.enum(['and', 'or']).default('or'),
     sort_by: z.array(Sort).nullish(),
@@ -97,10 +100,18 @@ const ScorerStats = z.object({
   }),
   score: z.number().nullable().optional().meta({
     description:
-      'With include_errors: of truths, the share of true among values and errors; of numbers, the mean of the values.',
+      'With include_errors: of truths alone, the share of true among values and errors; otherwise the mean of the values, of which true counts as 1 and false as 0.',
   }),
 })
 export type ScorerStats = z.input<typeof ScorerStats>
+
+/** One field over the rows that an evaluation and the first of the request both have a value of. */
+const Paired = z.object({
+  field: z.string(),
+  row_count: z.int(),
+  score: z.number(),
+  baseline_score: z.number(),
+})
 
 const Summary = z.object({
   row_count: z.int(),
@@ -120,6 +131,10 @@ const Summary = z.object({
         description: 'With include_errors: rows that the evaluation has a trial of.',
       }),
       error_count: z.int().optional().meta({ description: 'With include_errors: trials with an error.' }),
+      paired: z.array(Paired).optional().meta({
+        description:
+          'With include_paired, of all evaluations but the first of the request: each field over the rows of which both have a value, which of a row is the mean of its trials. With include_errors, where all values of a field are truths, a trial with an error and without a value is false.',
+      }),
     }),
   ),
 })

@@ -35,30 +35,8 @@ export function ComparePage() {
   const runs = search.runs.slice(0, RUNS_MAX)
   const change: ChangeCompare = (changed, how = 'push') =>
     void navigate({ search: (old) => ({ ...old, ...changed }), replace: how === 'replace' })
-  const { data: calls } = useQuery<Call[]>({
-    queryKey: ['calls', project, 'compared', runs],
-    enabled: runs.length > 0,
-    refetchInterval: ({ state }) => (isAnyRunning(state.data) ? LIVE_MS : false),
-    queryFn: ({ signal }) => readEvaluations(project, runs, signal),
-  })
-  const isRunning = isAnyRunning(calls)
-  const { data, error, refetch } = useQuery({
-    // All is read once more when the runs have ended.
-    queryKey: ['calls', project, 'results', runs, search.shared, isRunning],
-    enabled: runs.length > 0,
-    placeholderData: keepPreviousData,
-    refetchInterval: isRunning ? LIVE_MS : false,
-    queryFn: async ({ signal }) => {
-      const request = {
-        evaluation_call_ids: runs,
-        include_rows: false,
-        include_summary: true,
-        include_errors: true,
-      }
-      const only = { summary_require_intersection: search.shared, require_intersection: search.shared }
-      return (await askResults(project, { ...request, ...only }, signal)).summary
-    },
-  })
+  const { calls, isRunning, data, error, refetch } = useComparison(project, runs, search)
+  const missing = calls === undefined ? [] : runs.filter((run) => calls.every(({ id }) => id !== run))
   const { data: directions = UNDECIDED, isPending } = useQuery(directionsQuery(project))
   const metrics = useMemo(
     () => (data == null || isPending ? undefined : metricsOf(data, directions)),
@@ -75,6 +53,19 @@ export function ComparePage() {
             </Button>
           }
         />
+      </Page>
+    )
+  if (missing.length === runs.length)
+    return (
+      <Page title="Compare evaluations">
+        <EmptyState
+          title={runs.length === 1 ? 'There is no such evaluation' : 'There are no such evaluations'}
+        >
+          <p className="wrap-anywhere">
+            Not found in this project: {missing.join(', ')}. They may have been deleted, or not have arrived
+            yet.
+          </p>
+        </EmptyState>
       </Page>
     )
   const [first] = data?.evaluations ?? []
@@ -101,6 +92,7 @@ export function ComparePage() {
       }
     >
       {error !== null && data != null && <StaleBanner error={error} onRetry={() => void refetch()} />}
+      <LeftOut asked={search.runs.length} missing={missing} />
       {error !== null && data == null ? (
         <ErrorState title="The results could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : (
@@ -116,6 +108,54 @@ export function ComparePage() {
         />
       )}
     </Page>
+  )
+}
+
+/** The calls that the runs are, and what their trials come to. */
+function useComparison(project: string, runs: readonly string[], { shared }: CompareSearch) {
+  const { data: calls } = useQuery<Call[]>({
+    queryKey: ['calls', project, 'compared', runs],
+    enabled: runs.length > 0,
+    refetchInterval: ({ state }) => (isAnyRunning(state.data) ? LIVE_MS : false),
+    queryFn: ({ signal }) => readEvaluations(project, runs, signal),
+  })
+  const isRunning = isAnyRunning(calls)
+  const { data, error, refetch } = useQuery({
+    // All is read once more when the runs have ended.
+    queryKey: ['calls', project, 'results', runs, shared, isRunning],
+    enabled: runs.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: isRunning ? LIVE_MS : false,
+    queryFn: async ({ signal }) => {
+      const request = {
+        evaluation_call_ids: runs,
+        include_rows: false,
+        include_summary: true,
+        include_errors: true,
+        include_paired: runs.length > 1,
+      }
+      const only = { summary_require_intersection: shared, require_intersection: shared }
+      return (await askResults(project, { ...request, ...only }, signal)).summary
+    },
+  })
+  return { calls, isRunning, data, error, refetch }
+}
+
+/** Which of the asked runs are not shown. */
+function LeftOut({ asked, missing }: { asked: number; missing: readonly string[] }) {
+  return (
+    <>
+      {asked > RUNS_MAX && (
+        <p role="note" className="px-4 py-1 text-xs text-warn">
+          {RUNS_MAX} of {asked} evaluations are shown: more cannot be compared at once.
+        </p>
+      )}
+      {missing.length > 0 && (
+        <p role="note" className="px-4 py-1 text-xs text-warn wrap-anywhere">
+          Not found in this project: {missing.join(', ')}
+        </p>
+      )}
+    </>
   )
 }
 

@@ -115,7 +115,7 @@ function scoreColumns(runs: readonly string[], metric: Metric): TableColumn<Comp
     title: isCompared ? `${letterOf(index)} ${metric.id}` : metric.id,
     width: 120,
     align: 'end' as const,
-    isSortable: true,
+    isSortable: metric.field !== undefined,
     cell: (row: CompareRow) => {
       const base = index === 0 ? undefined : scoreOfRow(row.runs.get(runs[0] ?? ''), metric)
       return <Score cell={row.runs.get(run)} base={base} metric={metric} />

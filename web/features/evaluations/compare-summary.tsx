@@ -5,10 +5,17 @@ import { type ProjectName, projectId } from '../../api/project.ts'
 import { nameOfRef } from '../../api/weave-ref.ts'
 import { ShareBar } from '../../components/bars.tsx'
 import { IconButton } from '../../components/button.tsx'
-import { formatCount, formatDelta, formatNumber, formatShare, MISSING } from '../../components/format.ts'
+import {
+  formatCount,
+  formatDelta,
+  formatNumber,
+  formatPoints,
+  formatShare,
+  MISSING,
+} from '../../components/format.ts'
 import { TextOrRef } from '../../components/ref-link.tsx'
 import { MetricDirection } from './metric-direction.tsx'
-import { clientDiffers, type Metric, type Score, scoreIn, verdictOf } from './metrics.ts'
+import { clientDiffers, type Metric, type Pair, pairIn, type Score, scoreIn, verdictOf } from './metrics.ts'
 import { letterOf, RunLetter } from './run-letter.tsx'
 import type { ChangeCompare, CompareSearch } from './search.ts'
 
@@ -28,7 +35,6 @@ interface CompareSummaryProps {
 /** What each run comes to, metric by metric, with the difference to the first. */
 export function CompareSummary({ name, summary, metrics, said, runs, search, change }: CompareSummaryProps) {
   const byId = new Map(summary.evaluations.map((one) => [one.evaluation_call_id, one]))
-  const [baseline = ''] = runs
   return (
     <section
       aria-label="Summary"
@@ -81,7 +87,8 @@ export function CompareSummary({ name, summary, metrics, said, runs, search, cha
                   <button
                     type="button"
                     className="flex items-center gap-1 text-normal hover:text-strong"
-                    title={`Sort the rows by ${metric.id}`}
+                    title={metric.field === undefined ? NOT_SORTABLE : `Sort the rows by ${metric.id}`}
+                    disabled={metric.field === undefined}
                     onClick={() => change({ sort: nextSort(search.sort, metric.id, runs.length > 1) })}
                   >
                     <span className="text-strong">{metric.scorer}</span>
@@ -90,12 +97,13 @@ export function CompareSummary({ name, summary, metrics, said, runs, search, cha
                   <MetricDirection project={projectId(name)} metric={metric} />
                 </span>
               </th>
-              {runs.map((run, index) => (
+              {runs.map((run) => (
                 <td key={run} className="border-t border-hair px-4 py-1">
                   <MetricValue
                     metric={metric}
                     score={scoreIn(byId.get(run), metric)}
-                    baseline={index === 0 ? undefined : scoreIn(byId.get(baseline), metric)}
+                    pair={pairIn(byId.get(run), metric)}
+                    rowCount={summary.row_count}
                     said={said.get(run)?.get(metric.id)}
                   />
                 </td>
@@ -114,6 +122,8 @@ export function CompareSummary({ name, summary, metrics, said, runs, search, cha
     </section>
   )
 }
+
+const NOT_SORTABLE = 'Rows cannot be sorted by a scorer without a name'
 
 /** How many of something each run has; nothing where none has any. */
 function CountRow({ title, hint, counts }: { title: string; hint: string; counts: readonly number[] }) {
@@ -197,8 +207,10 @@ function RunHead({ name, run, index, evaluation, onBaseline, onRemove }: RunHead
 interface MetricValueProps {
   metric: Metric
   score: Score | undefined
-  /** Of the first run; undefined for that itself. */
-  baseline: Score | undefined
+  /** With the first run; undefined for that itself. */
+  pair: Pair | undefined
+  /** Of all runs together. */
+  rowCount: number
   /** By the client's own summary. */
   said: number | undefined
 }
@@ -209,11 +221,13 @@ const VERDICTS = {
   same: { className: 'text-muted', mark: '' },
 }
 
-/** A value with its difference to the baseline; grey where the difference is not significant for so few rows. */
-function MetricValue({ metric, score, baseline, said }: MetricValueProps) {
+/**
+ * A value with its difference to the baseline over the rows that both have scored; grey where the difference is not
+ * significant for so few rows.
+ */
+function MetricValue({ metric, score, pair, rowCount, said }: MetricValueProps) {
   const { isShare } = metric
   const format = isShare ? formatShare : formatNumber
-  const verdict = verdictOf(metric, score, baseline)
   const differing = clientDiffers(score?.value, said)
   return (
     <span className="tabular flex flex-wrap items-center gap-x-2">
@@ -224,13 +238,7 @@ function MetricValue({ metric, score, baseline, said }: MetricValueProps) {
           {isShare && <ShareBar share={score.value} label={`${metric.id}: ${formatShare(score.value)}`} />}
           <span className="text-strong">{format(score.value)}</span>
           <span className="text-2xs text-muted">{countedText(score, isShare)}</span>
-          {verdict !== undefined && baseline !== undefined && (
-            <span className={VERDICTS[verdict].className}>
-              {VERDICTS[verdict].mark}
-              <span className="sr-only">{verdict}</span>{' '}
-              {formatDelta(score.value - baseline.value, (delta) => format(delta))}
-            </span>
-          )}
+          {pair !== undefined && <Delta metric={metric} pair={pair} rowCount={rowCount} />}
         </>
       )}
       {differing !== undefined && (
@@ -238,6 +246,20 @@ function MetricValue({ metric, score, baseline, said }: MetricValueProps) {
           the client says {format(differing)}
         </span>
       )}
+    </span>
+  )
+}
+
+function Delta({ metric, pair, rowCount }: { metric: Metric; pair: Pair; rowCount: number }) {
+  const verdict = verdictOf(metric, pair)
+  const { className, mark } = VERDICTS[verdict]
+  const format = metric.isShare ? formatPoints : formatNumber
+  const shared = `${formatCount(pair.rows)} of ${formatCount(rowCount)} rows`
+  return (
+    <span className={className} title={`Over the ${shared} that this run and the baseline have scored`}>
+      {mark}
+      <span className="sr-only">{verdict}</span> {formatDelta(pair.value - pair.baseline, format)}
+      {pair.rows < rowCount && <span className="text-2xs text-muted"> in {shared}</span>}
     </span>
   )
 }

@@ -9,8 +9,9 @@ import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { Page } from '../../components/page.tsx'
 import { ErrorState, Skeleton, StaleBanner } from '../../components/states.tsx'
+import { notify } from '../../components/toast.ts'
 import { NoEvaluations } from './no-evaluations.tsx'
-import { NarrowRun, runColumns } from './run-columns.tsx'
+import { listedMetrics, NarrowRun, runColumns } from './run-columns.tsx'
 import { type RunRow, runRow } from './run-row.ts'
 import { RUNS_MAX } from './search.ts'
 import { useScores } from './use-scores.ts'
@@ -30,16 +31,17 @@ export function EvaluationsPage() {
   })
   const rows = useMemo(() => data?.map(runRow), [data])
   const { scores, onRange, ...scoring } = useScores(project, rows ?? NO_ROWS)
-  const columns = useMemo(() => runColumns(project, rows ?? NO_ROWS, scores), [project, rows, scores])
+  const { listed, others } = useMemo(() => listedMetrics(rows ?? NO_ROWS, scores), [rows, scores])
+  const columns = useMemo(() => runColumns(project, listed, scores), [project, listed, scores])
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const compare = (ids: readonly string[]) =>
     void navigate({ to: '/$entity/$project/compare', params: name, search: { runs: [...ids] } })
-  const toggle = (id: string) =>
-    setChosen((old) => {
-      const next = new Set(old)
-      if (!next.delete(id) && next.size < RUNS_MAX) next.add(id)
-      return next
-    })
+  const toggle = (id: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(id)) next.add(id)
+    if (next.size <= RUNS_MAX) setChosen(next)
+    else notify({ title: `At most ${RUNS_MAX} evaluations are compared at once` })
+  }
   // The oldest of the compared evaluations is the baseline.
   const ordered = (rows ?? [])
     .filter(({ id }) => chosen.has(id))
@@ -68,6 +70,11 @@ export function EvaluationsPage() {
       {rows?.length === LISTED_MAX && (
         <p className="px-4 py-1 text-xs text-muted">
           The newest {LISTED_MAX.toLocaleString('en')} are listed.
+        </p>
+      )}
+      {others > 0 && (
+        <p className="px-4 py-1 text-xs text-muted">
+          +{others.toLocaleString('en')} metrics, which the pages of the evaluations show.
         </p>
       )}
       {error !== null && rows === undefined ? (

@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { EvaluationResults, ScorerStats } from '../../api/evaluations.ts'
 import { nextSort } from './compare-summary.tsx'
-import { clientDiffers, isLessBetter, latencyIn, metricsIn, scoreIn, verdictOf } from './metrics.ts'
+import {
+  clientDiffers,
+  isLessBetter,
+  latencyIn,
+  metricsIn,
+  metricsOf,
+  pairIn,
+  scoreIn,
+  verdictOf,
+} from './metrics.ts'
+import { resultsRequest } from './results-request.ts'
 import { leavesIn } from './results-row.ts'
+import { compareSearch } from './search.ts'
 
 const evaluation = (stats: Partial<ScorerStats>, trial_count = 100): EvaluationResults => ({
   evaluation_call_id: 'e',
@@ -30,6 +41,7 @@ const evaluation = (stats: Partial<ScorerStats>, trial_count = 100): EvaluationR
       pass_signal_coverage: 1,
       error_count: 0,
       score: null,
+      field: 'scores.exact.match',
       ...stats,
     },
   ],
@@ -82,14 +94,47 @@ describe('what an evaluation comes to', () => {
   })
 })
 
+describe('metrics', () => {
+  it('are means where any evaluation has numbers, of which true is 1, and are no shares then', () => {
+    const truths = evaluation({ pass_known_count: 4, pass_true_count: 3, error_count: 1 }, 5)
+    const numbers = evaluation({ pass_known_count: 0, numeric_count: 4, numeric_mean: 2.5 }, 4)
+    const mixed = evaluation(
+      { pass_known_count: 2, pass_true_count: 1, numeric_count: 2, numeric_mean: 4 },
+      4,
+    )
+    const [metric, ...others] = metricsOf({ evaluations: [truths, numbers, mixed] }, new Map())
+    expect(others).toEqual([])
+    expect(metric?.isShare).toBe(false)
+    const id = { id: 'exact.match', isShare: false }
+    expect([truths, numbers, mixed].map((each) => scoreIn(each, id)?.value)).toEqual([0.75, 2.5, 2.25])
+    expect(metricsOf({ evaluations: [truths] }, new Map())[0]?.isShare).toBe(true)
+  })
+
+  it('whose names with dots look alike stay apart, and none is sorted by an empty name', () => {
+    const named = (scorer_key: string, path: string | null, field: string) =>
+      evaluation({ scorer_key, path, field }).scorer_stats
+    const scorer_stats = [
+      ...named('a', 'b', 'scores.a.b'),
+      ...named('a.b', null, 'scores.a\\.b'),
+      ...named('', null, 'scores.'),
+    ]
+    const metrics = metricsOf({ evaluations: [{ ...evaluation({}), scorer_stats }] }, new Map())
+    expect(metrics.map(({ id }) => id)).toEqual(['a.b', 'a\\.b', ''])
+    expect(metrics.map(({ field }) => field)).toEqual(['scores.a.b', 'scores.a\\.b', undefined])
+    expect([...leavesIn({ a: { b: 1 }, 'a.b': 2, '': 3 }).keys()]).toEqual(['a.b', 'a\\.b', ''])
+    const { sort_by } = resultsRequest(['e'], { ...compareSearch.parse({}) }, metrics)
+    expect(sort_by?.map(({ field }) => field)).toEqual(['errors', 'scores.a.b', 'scores.a\\.b'])
+  })
+})
+
 describe('a difference to the baseline', () => {
-  const share = (value: number, counted = 100) => ({ value, counted, errors: 0, unscored: 0 })
+  const pair = (value: number, baseline: number, rows = 100) => ({ value, baseline, rows })
 
   it('is better or worse in the direction of its metric', () => {
-    expect(verdictOf(EXACT, share(0.9), share(0.5))).toBe('better')
-    expect(verdictOf(EXACT, share(0.5), share(0.9))).toBe('worse')
+    expect(verdictOf(EXACT, pair(0.9, 0.5))).toBe('better')
+    expect(verdictOf(EXACT, pair(0.5, 0.9))).toBe('worse')
     const distance = { isShare: false, isLessBetter: true }
-    expect(verdictOf(distance, share(3), share(5))).toBe('better')
+    expect(verdictOf(distance, pair(3, 5))).toBe('better')
   })
 
   it('takes the direction that people decided on, and guesses it otherwise', () => {
@@ -99,11 +144,15 @@ describe('a difference to the baseline', () => {
     expect(isLessBetter('verbose', new Map([['verbose', 'less']]))).toBe(true)
   })
 
-  it('is none where so few rows cannot tell two shares apart, or nothing was scored', () => {
-    expect(verdictOf(EXACT, share(0.52), share(0.5))).toBe('same')
-    expect(verdictOf(EXACT, share(0.8, 5), share(0.6, 5))).toBe('same')
-    expect(verdictOf(EXACT, undefined, share(0.5))).toBeUndefined()
-    expect(verdictOf(EXACT, share(0.5), undefined)).toBeUndefined()
+  it('is none where so few rows cannot tell two shares apart', () => {
+    expect(verdictOf(EXACT, pair(0.52, 0.5))).toBe('same')
+    expect(verdictOf(EXACT, pair(0.8, 0.6, 5))).toBe('same')
+  })
+
+  it('is that over the rows that both have scored', () => {
+    const paired = [{ field: 'scores.exact.match', row_count: 3, score: 1, baseline_score: 0.5 }]
+    expect(pairIn({ ...evaluation({}), paired }, EXACT)).toEqual({ value: 1, baseline: 0.5, rows: 3 })
+    expect(pairIn({ ...evaluation({}), paired }, { id: 'other' })).toBeUndefined()
   })
 })
 

@@ -27,7 +27,7 @@ interface ResultPeekProps {
 /** One row in full: its input, each run's output, and the scores. */
 export function ResultPeek({ name, runs, isRunning, index, request, onClose, onMove }: ResultPeekProps) {
   const project = projectId(name)
-  const { data, error, refetch } = useQuery({
+  const { data, error, isPlaceholderData, refetch } = useQuery({
     queryKey: ['calls', project, 'result row', request, index, isRunning],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
@@ -42,7 +42,10 @@ export function ResultPeek({ name, runs, isRunning, index, request, onClose, onM
       ) : data === null ? (
         <EmptyState title="The row is not among these results" />
       ) : (
-        <div className="thin-scroll flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-3 py-2">
+        <div
+          aria-busy={isPlaceholderData}
+          className="thin-scroll flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-3 py-2 aria-busy:opacity-50"
+        >
           {data === undefined ? (
             <Skeleton className="h-40 w-full" />
           ) : (

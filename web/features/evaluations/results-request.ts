@@ -30,18 +30,18 @@ function sortOf(
   const [baseline] = runs
   if (sort === AS_STORED || baseline === undefined) return []
   const change = runs.length > 1 ? { mode: 'change' as const, evaluation_call_id: baseline } : {}
-  const worstFirst = ({ field, isLessBetter }: Metric): ResultsSort => ({
-    field,
-    direction: isLessBetter ? 'desc' : 'asc',
-    ...change,
-  })
+  const worstFirst = ({ field, isLessBetter }: Metric): ResultsSort[] =>
+    field === undefined ? [] : [{ field, direction: isLessBetter ? 'desc' : 'asc', ...change }]
   const errorsFirst: ResultsSort = { field: 'errors', direction: 'desc', ...change }
-  if (sort === '') return [errorsFirst, ...metrics.slice(0, METRICS_SORTED_BY).map(worstFirst)]
+  if (sort === '') return [errorsFirst, ...metrics.flatMap(worstFirst).slice(0, METRICS_SORTED_BY)]
   const id = sort.replace(/^[-~+]/, '')
   const chosen = metrics.filter((metric) => metric.id === id)
-  if (sort.startsWith('~')) return chosen.map(worstFirst)
+  if (sort.startsWith('~')) return chosen.flatMap(worstFirst)
   if (sort.startsWith('+'))
-    return chosen.map((metric) => worstFirst({ ...metric, isLessBetter: !metric.isLessBetter }))
+    return chosen.flatMap((metric) => worstFirst({ ...metric, isLessBetter: !metric.isLessBetter }))
   const direction = sort.startsWith('-') ? 'desc' : 'asc'
-  return chosen.map(({ field }) => ({ field, direction, evaluation_call_id: runs[of] ?? baseline }))
+  const evaluation_call_id = runs[of] ?? baseline
+  return chosen.flatMap(({ field }) =>
+    field === undefined ? [] : [{ field, direction, evaluation_call_id }],
+  )
 }

@@ -1,6 +1,6 @@
 import type { ResultsRow } from '../../api/evaluations.ts'
 import { exceptionText } from '../../api/exception-text.ts'
-import { numberOf, objectOf } from '../../api/json.ts'
+import { numberOf, objectOf, pathOf } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import type { Metric } from './metrics.ts'
@@ -51,11 +51,11 @@ function inputText(row: Json): string {
   return values.length === 0 ? preview(row, CELL_CHARS) : values.join(' · ').slice(0, CELL_CHARS)
 }
 
-/** Numbers and booleans in outputs of scorers, by their path; true is 1. */
+/** Numbers and booleans in outputs of scorers, by the metrics that they are values of; true is 1. */
 export function leavesIn(scores: Json | undefined, path: readonly string[] = []): Map<string, number> {
   const number = numberOf(scores)
-  if (number !== null) return new Map([[path.join('.'), number]])
-  if (typeof scores === 'boolean') return new Map([[path.join('.'), scores ? 1 : 0]])
+  if (number !== null) return new Map([[pathOf(path), number]])
+  if (typeof scores === 'boolean') return new Map([[pathOf(path), scores ? 1 : 0]])
   return new Map(
     Object.entries(objectOf(scores)).flatMap(([name, value]) => [...leavesIn(value, [...path, name])]),
   )

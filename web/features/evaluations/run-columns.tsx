@@ -16,17 +16,32 @@ import type { Scores } from './use-scores.ts'
 /** Metrics that have a column; the others are on the page of the evaluation. */
 const METRICS_MAX = 12
 
-/** The columns of every evaluation, and one for each metric that any of them has; scorers' before those of clients. */
-export function runColumns(project: string, rows: readonly RunRow[], scores: Scores): TableColumn<RunRow>[] {
+type Listed = Pick<Metric, 'id' | 'isShare'>
+
+/** The metrics that have a column, scorers' before those of clients, and how many others there are. */
+export function listedMetrics(
+  rows: readonly RunRow[],
+  scores: Scores,
+): { listed: readonly Listed[]; others: number } {
   const evaluations = [...scores.values()].filter((one) => one !== undefined)
   const scored = metricsOf({ evaluations }, NO_DIRECTIONS)
   const shares = new Map(scored.map(({ id, isShare }) => [id, isShare]))
   const said = new Set(rows.flatMap((row) => [...row.metrics.keys()]))
   // Summaries of clients arrive first, so that columns keep their places; their summary of the output is not a score.
   const isScore = (metric: string) => !metric.startsWith('output.')
-  const metrics = [...new Set([...said, ...shares.keys()])]
-    .sort((a, b) => Number(isScore(b)) - Number(isScore(a)))
-    .slice(0, METRICS_MAX)
+  const ids = [...new Set([...said, ...shares.keys()])].sort(
+    (a, b) => Number(isScore(b)) - Number(isScore(a)),
+  )
+  const listed = ids.slice(0, METRICS_MAX).map((id) => ({ id, isShare: shares.get(id) ?? false }))
+  return { listed, others: ids.length - listed.length }
+}
+
+/** The columns of every evaluation, and one for each of the metrics. */
+export function runColumns(
+  project: string,
+  metrics: readonly Listed[],
+  scores: Scores,
+): TableColumn<RunRow>[] {
   return [
     {
       id: 'name',
@@ -56,7 +71,7 @@ export function runColumns(project: string, rows: readonly RunRow[], scores: Sco
       align: 'end',
       cell: (row) => <Errors count={scores.get(row.id)?.error_count} />,
     },
-    ...metrics.map((id) => metricColumn({ id, isShare: shares.get(id) ?? false }, scores)),
+    ...metrics.map((metric) => metricColumn(metric, scores)),
     {
       id: 'latency',
       title: 'Latency',
@@ -76,9 +91,10 @@ function Errors({ count }: { count: number | undefined }) {
   return <span className={count ? 'text-error' : 'text-muted'}>{formatCount(count)}</span>
 }
 
-function metricColumn(metric: Pick<Metric, 'id' | 'isShare'>, scores: Scores): TableColumn<RunRow> {
+function metricColumn(metric: Listed, scores: Scores): TableColumn<RunRow> {
   return {
-    id: metric.id,
+    // A scorer may have any name, that of another column too, and none.
+    id: `metric ${metric.id}`,
     title: metric.id,
     width: 150,
     align: 'end',
@@ -88,7 +104,7 @@ function metricColumn(metric: Pick<Metric, 'id' | 'isShare'>, scores: Scores): T
 
 interface MetricCellProps {
   row: RunRow
-  metric: Pick<Metric, 'id' | 'isShare'>
+  metric: Listed
   scores: Scores
 }
 
@@ -108,7 +124,7 @@ function MetricCell({ row, metric, scores }: MetricCellProps) {
           client {formatNumber(differing)}
         </span>
       )}
-      {value !== undefined && differing === undefined && value >= 0 && value <= 1 && (
+      {value !== undefined && differing === undefined && metric.isShare && (
         <ShareBar share={value} label={`${metric.id}: ${value}`} />
       )}
       {value === undefined ? (
