@@ -37,8 +37,8 @@ export function factsOf(call: Told): CallFacts {
     statusWord: word === 'descendant_error' ? 'error below' : word,
     startedMs: instantMs(call.started_at),
     endedMs: call.ended_at === null ? null : instantMs(call.ended_at),
-    tokens: tokensOf(usage),
-    cost: costOf(objectOf(derived['costs'])),
+    tokens: sumOfKnown([...tokensByModel(call).values()]),
+    cost: sumOfKnown([...costsByModel(call).values()]),
     models: Object.keys(usage),
   }
 }
@@ -56,14 +56,30 @@ function instantMs(iso: string): number {
   return Date.parse(iso) + Number(micros.padEnd(3, '0')) / 1000
 }
 
+/** What each model was used for; models of which nothing is known are not among them. */
+export type ByModel = ReadonlyMap<string, number>
+
 /** Clients name tokens in two ways, and some only give the sum. */
-function tokensOf(usage: { [model: string]: Json | undefined }): number | null {
-  return sumOfKnown(
-    Object.values(usage).map((each) => {
-      const of = objectOf(each)
-      const input = numberOf(of['prompt_tokens']) ?? numberOf(of['input_tokens'])
-      const output = numberOf(of['completion_tokens']) ?? numberOf(of['output_tokens'])
-      return numberOf(of['total_tokens']) ?? sumOfKnown([input, output])
+export function tokensByModel({ summary }: Pick<Call, 'summary'>): ByModel {
+  return byModel(objectOf(summary)['usage'], (used) => {
+    const input = numberOf(used['prompt_tokens']) ?? numberOf(used['input_tokens'])
+    const output = numberOf(used['completion_tokens']) ?? numberOf(used['output_tokens'])
+    return numberOf(used['total_tokens']) ?? sumOfKnown([input, output])
+  })
+}
+
+/** US dollars; of models that have a price. */
+export function costsByModel({ summary }: Pick<Call, 'summary'>): ByModel {
+  return byModel(objectOf(objectOf(summary)['weave'])['costs'], (costs) => sumOfMembers(costs, COSTS))
+}
+
+type Members = { [name: string]: Json | undefined }
+
+function byModel(models: Json | undefined, countOf: (members: Members) => number | null): ByModel {
+  return new Map(
+    Object.entries(objectOf(models)).flatMap(([model, members]): [string, number][] => {
+      const count = countOf(objectOf(members))
+      return count === null ? [] : [[model, count]]
     }),
   )
 }
@@ -73,15 +89,8 @@ export const CACHED_COSTS = ['cache_read_input_tokens_total_cost', 'cache_creati
 
 const COSTS = ['prompt_tokens_total_cost', 'completion_tokens_total_cost', ...CACHED_COSTS]
 
-function costOf(costs: { [model: string]: Json | undefined }): number | null {
-  return sumOfKnown(Object.values(costs).map((each) => sumOfMembers(objectOf(each), COSTS)))
-}
-
 /** The members with these names together; null when none of them is a number. */
-export function sumOfMembers(
-  object: { [name: string]: Json | undefined },
-  names: readonly string[],
-): number | null {
+export function sumOfMembers(object: Members, names: readonly string[]): number | null {
   return sumOfKnown(names.map((name) => numberOf(object[name])))
 }
 

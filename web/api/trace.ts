@@ -1,4 +1,4 @@
-import { type CallStatus, factsOf } from './call-facts.ts'
+import { type ByModel, type CallStatus, costsByModel, factsOf, tokensByModel } from './call-facts.ts'
 import { type Call, streamCalls } from './calls.ts'
 
 /** A call without its payloads, as a tree of thousands shows it. */
@@ -11,7 +11,7 @@ export interface TraceCall {
   startedMs: number
   endedMs: number | null
   /** As the call reports them: weave's clients have added what is below, OpenTelemetry's have not. */
-  tokens: number | null
+  tokens: ByModel
 }
 
 interface Options {
@@ -39,7 +39,8 @@ export async function* streamTrace(
 }
 
 function traceCallOf(call: Call): TraceCall {
-  const { name, status, startedMs, endedMs, tokens } = factsOf(call)
+  const { name, status, startedMs, endedMs } = factsOf(call)
+  const tokens = tokensByModel(call)
   return { id: call.id, parentId: call.parent_id, name, status, startedMs, endedMs, tokens }
 }
 
@@ -48,12 +49,12 @@ export async function readCosts(
   project: string,
   traceId: string,
   { signal }: Options,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, ByModel>> {
   const request = { filter: { trace_ids: [traceId] }, columns: ['id', 'summary'], include_costs: true }
-  const costs = new Map<string, number>()
+  const costs = new Map<string, ByModel>()
   for await (const call of streamCalls(project, request, { signal })) {
-    const { cost } = factsOf(call)
-    if (cost !== null) costs.set(call.id, cost)
+    const byModel = costsByModel(call)
+    if (byModel.size > 0) costs.set(call.id, byModel)
   }
   return costs
 }

@@ -15,7 +15,7 @@ function treeOf(given: readonly Given[]) {
       endedMs,
       name: id.replace(/ .*/, ''),
       status: 'ok',
-      tokens: null,
+      tokens: new Map(),
     }),
   )
   return buildTree(

@@ -57,7 +57,7 @@ export function kindOf(tree: TraceTree, place: number): OpKind {
   if (call === undefined) return 'other'
   const declared = tree.kinds.get(call.id)
   if (declared !== undefined) return declared
-  if (call.tokens !== null && (tree.ends[place] ?? 0) === place + 1) return 'llm'
+  if (call.tokens.size > 0 && (tree.ends[place] ?? 0) === place + 1) return 'llm'
   const kind = byName.get(call.name) ?? kindOfName(call.name)
   byName.set(call.name, kind)
   return kind

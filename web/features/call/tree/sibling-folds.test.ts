@@ -12,7 +12,7 @@ function call(
   startedMs: number,
   more: Partial<TraceCall> = {},
 ): TraceCall {
-  const rest = { name: id, status: 'ok' as const, endedMs: startedMs + 1, tokens: null }
+  const rest = { name: id, status: 'ok' as const, endedMs: startedMs + 1, tokens: new Map() }
   return { id, parentId, startedMs, ...rest, ...more }
 }
 
@@ -22,7 +22,12 @@ function repeating(reads: number): TraceTree {
   for (let at = 0; at < reads; at++) {
     const status = at === 3 ? 'error' : 'ok'
     calls.push(
-      call(`read ${at}`, 'root', at * 10, { name: 'read', endedMs: at * 10 + at, tokens: 2, status }),
+      call(`read ${at}`, 'root', at * 10, {
+        name: 'read',
+        endedMs: at * 10 + at,
+        tokens: new Map([['m', 2]]),
+        status,
+      }),
     )
     calls.push(call(`write ${at}`, 'root', at * 10 + 5, { name: `write ${at}` }))
     calls.push(call(`below ${at}`, `read ${at}`, at * 10, { endedMs: null }))

@@ -16,7 +16,7 @@ function random(seed: number): () => number {
 }
 
 function call(id: string, parentId: string | null, startedMs = 0, more: Partial<TraceCall> = {}): TraceCall {
-  const rest = { name: `op ${id}`, status: 'ok' as const, endedMs: startedMs + 1, tokens: null }
+  const rest = { name: `op ${id}`, status: 'ok' as const, endedMs: startedMs + 1, tokens: new Map() }
   return { id, parentId, startedMs, ...rest, ...more }
 }
 
@@ -29,7 +29,7 @@ function forest(size: number, seed: number): TraceCall[] {
     return call(`c${index}`, parent === `c${index}` ? null : parent, startedMs, {
       endedMs: next() < 0.1 ? null : startedMs + Math.floor(next() * 100),
       status: next() < 0.2 ? 'error' : 'ok',
-      tokens: next() < 0.4 ? Math.floor(next() * 50) : null,
+      tokens: new Map(next() < 0.4 ? [[next() < 0.5 ? 'm' : 'n', Math.floor(next() * 50)]] : []),
       name: `op ${Math.floor(next() * 5)}`,
     })
   })
@@ -61,10 +61,17 @@ const errorsIn = (nodes: readonly SlowNode[]): number =>
     0,
   )
 
-function tokensOf({ call: { tokens }, children }: SlowNode): number | null {
-  const below = children.map(tokensOf).filter((each) => each !== null)
-  const sum = below.length === 0 ? null : below.reduce((a, b) => a + b)
-  return tokens === null ? sum : Math.max(tokens, sum ?? 0)
+function tokensOf(model: string, { call: { tokens }, children }: SlowNode): number {
+  const own = tokens.get(model) ?? Number.NaN
+  const below = children.map((child) => tokensOf(model, child)).filter((each) => !Number.isNaN(each))
+  if (below.length === 0) return own
+  const sum = below.reduce((a, b) => a + b)
+  return Number.isNaN(own) ? sum : own >= sum ? own : own + sum
+}
+
+function allTokensOf(node: SlowNode): number {
+  const known = ['m', 'n'].map((model) => tokensOf(model, node)).filter((each) => !Number.isNaN(each))
+  return known.length === 0 ? Number.NaN : known.reduce((a, b) => a + b)
 }
 
 const finishOf = (end: number, { call: { endedMs }, children }: SlowNode): number =>
@@ -89,7 +96,7 @@ function check(calls: readonly TraceCall[], tree: TraceTree): void {
   expect([...tree.depths]).toEqual(expected.map(({ depth }) => depth))
   expect([...tree.ends]).toEqual(expected.map(({ node }, place) => place + flat([node]).length))
   expect([...tree.errorsBelow]).toEqual(expected.map(({ node }) => errorsIn(node.children)))
-  expect([...tree.tokens]).toEqual(expected.map(({ node }) => tokensOf(node) ?? Number.NaN))
+  expect([...tree.tokens]).toEqual(expected.map(({ node }) => allTokensOf(node)))
   expect([...tree.finishes]).toEqual(expected.map(({ node }) => finishOf(tree.end, node)))
 }
 
@@ -134,11 +141,15 @@ describe('buildTree', () => {
   it('adds up costs, but not twice where a client has done so', () => {
     const calls = [call('a', null), call('b', 'a'), call('c', 'b'), call('d', 'a')]
     const costs = new Map([
-      ['b', 3],
-      ['c', 2],
-      ['d', 1],
+      ['b', new Map([['m', 3]])],
+      ['c', new Map([['m', 2]])],
+      ['d', new Map([['m', 1]])],
     ])
     expect([...buildTree(calls, NOW, { costs }).cost]).toEqual([4, 3, 2, 1])
+    // Less than what is below, or of another model: that of the call alone.
+    costs.set('a', new Map([['m', 2]]))
+    costs.set('c', new Map([['n', 2]]))
+    expect([...buildTree(calls, NOW, { costs }).cost]).toEqual([8, 5, 2, 1])
     expect([...buildTree(calls, NOW).cost]).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN])
   })
 

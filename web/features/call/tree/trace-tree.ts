@@ -1,3 +1,4 @@
+import type { ByModel } from '../../../api/call-facts.ts'
 import type { OpKind } from '../../../api/op-kinds.ts'
 import type { TraceCall } from '../../../api/trace.ts'
 import { foldSiblings, type SiblingFolds } from './sibling-folds.ts'
@@ -36,7 +37,7 @@ export interface TraceTree {
 const NONE = -1
 
 /** Of the calls that have one, by id. */
-export type Costs = ReadonlyMap<string, number>
+export type Costs = ReadonlyMap<string, ByModel>
 
 /** What calls declare to be, by id. */
 export type Kinds = ReadonlyMap<string, OpKind>
@@ -151,8 +152,6 @@ type Built = Pick<TraceTree, 'size' | 'calls' | 'parents'>
 function sumUp(tree: Built, now: number, costs: Costs) {
   const span = spanOf(tree.calls, now)
   const errorsBelow = new Int32Array(tree.size)
-  const tokens = new Float64Array(tree.size).fill(Number.NaN)
-  const cost = new Float64Array(tree.size).fill(Number.NaN)
   const finishes = new Float64Array(tree.size).fill(Number.NEGATIVE_INFINITY)
   let errors = 0
   // Children come after their parent, so from the end each sum is complete when it is passed on.
@@ -161,16 +160,14 @@ function sumUp(tree: Built, now: number, costs: Costs) {
     if (call === undefined) continue
     const failed = call.status === 'error' ? 1 : 0
     errors += failed
-    raise(tokens, place, call.tokens)
-    raise(cost, place, costs.get(call.id))
     raise(finishes, place, call.endedMs ?? span.end)
     const parent = tree.parents[place] ?? NONE
     if (parent === NONE) continue
     errorsBelow[parent] = (errorsBelow[parent] ?? 0) + (errorsBelow[place] ?? 0) + failed
-    add(tokens, parent, tokens[place])
-    add(cost, parent, cost[place])
     raise(finishes, parent, finishes[place])
   }
+  const tokens = sumByModel(tree, (call) => call.tokens)
+  const cost = sumByModel(tree, (call) => costs.get(call.id))
   return { ...span, errorsBelow, tokens, cost, finishes, errors }
 }
 
@@ -187,15 +184,43 @@ function spanOf(calls: readonly TraceCall[], now: number): { start: number; end:
   return calls.length === 0 ? { start: now, end: now } : { start, end }
 }
 
-/** A call's own report may or may not include the calls below it: the larger of both is right either way. */
-function raise(values: Float64Array, place: number, value: number | null | undefined): void {
-  if (value == null || Number.isNaN(value)) return
-  const old = values[place] ?? Number.NaN
-  if (!(old >= value)) values[place] = value
+function raise(values: Float64Array, place: number, value = Number.NEGATIVE_INFINITY): void {
+  values[place] = Math.max(values[place] ?? value, value)
 }
 
-function add(sums: Float64Array, place: number, value: number | undefined): void {
-  if (value === undefined || Number.isNaN(value)) return
-  const old = sums[place] ?? Number.NaN
-  sums[place] = Number.isNaN(old) ? value : old + value
+/** What each call and all below it come to; NaN where none of them reports any. */
+function sumByModel(
+  { size, calls, parents }: Built,
+  ownOf: (call: TraceCall) => ByModel | undefined,
+): Float64Array {
+  const totals = new Float64Array(size).fill(Number.NaN)
+  const below = new Map<number, Map<string, number>>()
+  // Children come after their parent.
+  for (let place = size - 1; place >= 0; place--) {
+    const call = calls[place]
+    const total = withOwn(call && ownOf(call), below.get(place))
+    below.delete(place)
+    if (total.size === 0) continue
+    totals[place] = total.values().reduce((sum, count) => sum + count, 0)
+    const parent = parents[place] ?? NONE
+    if (parent === NONE) continue
+    const sums = below.get(parent) ?? new Map<string, number>()
+    for (const [model, count] of total) sums.set(model, (sums.get(model) ?? 0) + count)
+    below.set(parent, sums)
+  }
+  return totals
+}
+
+/**
+ * A call's own report may or may not include the calls below it. One that is smaller than theirs cannot: both are added up.
+ * Of any other it is not known, and to count twice what clients have added up already would be worse.
+ */
+function withOwn(own: ByModel | undefined, below: ByModel = NOTHING): ByModel {
+  if (own === undefined || own.size === 0) return below
+  const total = new Map(below)
+  for (const [model, count] of own) {
+    const sum = below.get(model) ?? 0
+    total.set(model, count >= sum ? count : count + sum)
+  }
+  return total
 }

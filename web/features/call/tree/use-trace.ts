@@ -67,7 +67,7 @@ export function useTrace(project: string, id: string): Trace {
     refetchInterval: ({ state }) => (state.data === undefined ? false : liveMs(state.data)),
   })
   const { data } = loaded
-  const priced = data?.isComplete ? data.calls.filter(({ tokens }) => tokens !== null).length : 0
+  const priced = data?.isComplete ? data.calls.filter(({ tokens }) => tokens.size > 0).length : 0
   const { data: costs } = useQuery({
     queryKey: ['calls', project, 'trace-costs', traceId, priced],
     enabled: priced > 0,
