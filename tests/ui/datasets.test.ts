@@ -37,6 +37,25 @@ test('a dataset: its rows, an older version, one row', async ({ page, project, s
   await expect(rows).toHaveAttribute('aria-rowcount', '4')
 })
 
+test('columns of any name are shown, what a row lacks is no null, and columns without a place are counted', async ({
+  page,
+  project,
+  server,
+}) => {
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`column ${at}`, at]))
+  const rows = [{ '': 'nameless', 'two\nlines': 'here', empty: null, ...many }, { 'two\nlines': 'alone' }]
+  await post(server.url, `/v2/${project}/datasets`, { name: 'odd', rows })
+  await page.goto(`/${project}/datasets?name=odd`)
+  const grid = page.getByRole('grid', { name: 'Rows' })
+  await expect(grid.getByRole('row', { name: /nameless.*here.*null/s })).toBeVisible()
+  await expect(grid.getByRole('columnheader', { name: 'two lines' })).toHaveCount(1)
+  await expect(grid.getByRole('columnheader', { name: '(no name)' })).toHaveCount(1)
+  const second = grid.getByRole('row', { name: /alone/ })
+  await expect(second).toContainText('–')
+  await expect(second).not.toContainText('null')
+  await expect(page.getByText('+9 columns')).toBeVisible()
+})
+
 test('a row far down in a dataset opens from a link, and keys go on from it', async ({
   page,
   project,

@@ -14,11 +14,12 @@ import {
 } from '../../api/objects.ts'
 import { type PagedRows, usePagedRows } from '../../api/paged-rows.ts'
 import { projectId } from '../../api/project.ts'
+import type { Json } from '../../api/wire.ts'
 import { IconButton } from '../../components/button.tsx'
 import { Id } from '../../components/copy-button.tsx'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
-import { formatCount } from '../../components/format.ts'
+import { formatCount, MISSING } from '../../components/format.ts'
 import { preview } from '../../components/json-view/json-lines.ts'
 import { Page } from '../../components/page.tsx'
 import { TextOrRef } from '../../components/ref-link.tsx'
@@ -50,7 +51,8 @@ export function DatasetPage() {
   const rows = useTableRows(project, digest)
   useOpenRow(project, digest)
   const [view, setView] = useState({ first: 0, last: PAGE_ROWS })
-  const columns = useColumns(useNames(rows.rowAt, view, digest))
+  const names = useNames(rows.rowAt, view, digest)
+  const columns = useColumns(names.slice(0, COLUMNS_MAX))
   const error = dataset.error ?? rows.error
   const retry = () => {
     if (dataset.error !== null) void dataset.refetch()
@@ -79,6 +81,11 @@ export function DatasetPage() {
       }
     >
       {error !== null && !rows.isPending && <StaleBanner error={error} onRetry={retry} />}
+      {names.length > COLUMNS_MAX && (
+        <p className="px-4 py-1 text-xs text-muted">
+          +{formatCount(names.length - COLUMNS_MAX)} columns, which a row has when it is opened.
+        </p>
+      )}
       {error !== null && rows.isPending ? (
         <ErrorState title="The dataset could not be loaded" error={error} onRetry={retry} />
       ) : dataset.data !== undefined && digest === undefined ? (
@@ -188,11 +195,12 @@ function useNames(
   }
   for (let index = 0; index < PAGE_ROWS; index++) add(index)
   for (let index = first; index <= last; index++) add(index)
-  return [...names].slice(0, COLUMNS_MAX)
+  return [...names]
 }
 
 function useColumns(names: readonly string[]): TableColumn<StoredRow>[] {
-  const key = names.join('\n')
+  const key = JSON.stringify(names)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is new each time, what is in it is not
   return useMemo(
     () => [
       {
@@ -202,17 +210,20 @@ function useColumns(names: readonly string[]): TableColumn<StoredRow>[] {
         align: 'end',
         cell: (row) => <span className="text-muted">{row.original_index + 1}</span>,
       },
-      ...key
-        .split('\n')
-        .filter((name) => name !== '')
-        .map((name) => ({
-          id: `column ${name}`,
-          title: name,
-          width: 200,
-          grows: true,
-          cell: (row: StoredRow) => <TextOrRef text={preview(objectOf(row.val)[name] ?? null, CELL_CHARS)} />,
-        })),
+      ...names.map((name) => ({
+        id: `column ${name}`,
+        title: name === '' ? '(no name)' : name,
+        width: 200,
+        grows: true,
+        cell: (row: StoredRow) => <Cell value={objectOf(row.val)[name]} />,
+      })),
     ],
     [key],
   )
+}
+
+/** A row may lack what another has, which is not the same as null. */
+function Cell({ value }: { value: Json | undefined }) {
+  if (value === undefined) return <span className="text-muted">{MISSING}</span>
+  return <TextOrRef text={preview(value, CELL_CHARS)} />
 }
