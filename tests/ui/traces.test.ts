@@ -159,7 +159,24 @@ test('the calls of a list are saved as a file', async ({ page, server, project }
   const stream = await (await saving).createReadStream()
   const text = (await stream.toArray()).map(String).join('')
   expect(text.trim().split('\n')).toHaveLength(61)
-  expect(text).toContain('Call,Started,Input,Output,Latency')
+  expect(text).toContain('op,started_at,inputs,output,latency_ms')
+})
+
+test('a histogram says that it shows the last days alone, and a start in the future is no start now', async ({
+  page,
+  server,
+  project,
+}) => {
+  const now = Date.now()
+  await loadCalls(server.url, project, { count: 1, now: now - 60 * 86_400_000 })
+  await loadCalls(server.url, project, { count: 1, first: 1, now: now + 30 * 3_600_000 })
+  await page.goto(`/${project}/traces?range=all`)
+  await expect(page.getByRole('img', { name: /Calls over time, only the last 31 days/ })).toBeVisible()
+  const future = new Date(now + 365 * 86_400_000).toISOString()
+  await page.goto(`/${project}/traces?range=${new Date(now).toISOString()}..${future}`)
+  const rows = grid(page).getByRole('row')
+  await expect(rows).toHaveCount(2)
+  await expect(rows.nth(1)).not.toContainText('now')
 })
 
 test('a cell filters the list, becomes columns and is copied, by keys too', async ({

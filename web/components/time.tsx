@@ -5,6 +5,9 @@ import { exactTime, formatTime, MISSING } from './format.ts'
 /** Ages are shown by the minute, or by the second while they are that young. */
 const TICK_MS = 10_000
 
+/** Between two ticks a call may be younger than the clock; what is further ahead is in the future. */
+const AHEAD_MS = 15_000
+
 const listeners = new Set<() => void>()
 let now = serverNow()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -34,10 +37,11 @@ function tick(): void {
 export function Time({ iso }: { iso: string | null | undefined }) {
   const clock = useSyncExternalStore(subscribe, () => now)
   if (iso == null) return MISSING
-  // A call may be younger than the last tick.
+  const at = Date.parse(iso)
+  const seenFrom = at > clock && at - clock <= AHEAD_MS ? at : clock
   return (
     <time dateTime={iso} title={exactTime(iso)} className="whitespace-nowrap">
-      {formatTime(iso, Math.max(clock, Date.parse(iso)))}
+      {formatTime(iso, seenFrom)}
     </time>
   )
 }

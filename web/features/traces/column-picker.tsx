@@ -4,7 +4,7 @@ import type { CallFieldsRes } from '../../api/calls.ts'
 import { Button, IconButton } from '../../components/button.tsx'
 import { Input } from '../../components/input.tsx'
 import { pathsIn } from './call-fields.ts'
-import { columnOf, KNOWN_COLUMNS } from './columns.tsx'
+import { columnsOf, KNOWN_COLUMNS } from './columns.tsx'
 
 /** More are found by typing. */
 const OFFERED_MAX = 200
@@ -46,14 +46,14 @@ export function ColumnPicker({ ids, known, onChange }: ColumnPickerProps) {
         icon={<Search size={14} aria-hidden />}
       />
       <ul className="flex flex-col">
-        {ids.map((id, index) => (
+        {columnsOf(ids).map(({ id, title }, index) => (
           <li
             key={id}
-            hidden={!isFound(`${columnOf(id).title} ${id}`)}
+            hidden={!isFound(`${title} ${id}`)}
             className="group/column flex h-7 items-center gap-1"
           >
             <Choice
-              label={columnOf(id).title}
+              label={title}
               isShown
               isDisabled={ids.length === 1}
               onToggle={() => onChange(ids.filter((other) => other !== id))}

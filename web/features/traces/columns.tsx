@@ -165,6 +165,17 @@ export function columnOf(id: string): Column {
   }
 }
 
+/** The columns of a table, in order; a path is titled by all of it where another column has the same title. */
+export function columnsOf(ids: readonly string[]): Column[] {
+  const columns = ids.map(columnOf)
+  const titled = Map.groupBy(columns, ({ title }) => title)
+  const isPath = new Set(pathsOf(ids))
+  return columns.map((column) => {
+    const isRepeated = (titled.get(column.title)?.length ?? 0) > 1
+    return isRepeated && isPath.has(column.id) ? { ...column, title: column.id } : column
+  })
+}
+
 /** The paths among the ids of columns. */
 export function pathsOf(ids: readonly string[]): string[] {
   return ids.filter((id) => !KNOWN.some((column) => column.id === id))

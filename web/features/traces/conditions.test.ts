@@ -18,6 +18,12 @@ describe('operationOf', () => {
     expect(conditionText({ expr })).toContain('$or')
   })
 
+  it('is said to hold for what is missing where it does', () => {
+    expect(conditionText({ field: 'inputs.a', op: 'is', value: '' })).toBe('inputs.a is empty or missing')
+    expect(conditionText({ field: 'inputs.a', op: 'is', value: 'x' })).toBe('inputs.a is x')
+    expect(conditionText({ field: 'thread_id', op: 'is', value: '' })).toBe('thread_id is ')
+  })
+
   it('has operators for every field', () => {
     for (const field of ['status', 'latency_ms', 'op', 'inputs.a', 'toString'])
       expect(operatorsFor(field).length).toBeGreaterThan(1)

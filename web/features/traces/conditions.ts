@@ -117,9 +117,17 @@ export function textOperation(text: string): Operation {
   }
 }
 
+/** Wire: to the query language what a payload lacks is equal to an empty text. */
+const EMPTY_WORDS: Partial<Record<Operator, string>> = {
+  is: 'is empty or missing',
+  isnt: 'is neither empty nor missing',
+}
+
 /** `latency_ms > 2000`, as a chip shows it. */
 export function conditionText(condition: Condition): string {
   if ('expr' in condition) return JSON.stringify(condition.expr)
   const { field, op, value } = condition
+  if (value === '' && !Object.hasOwn(FIELDS, field) && Object.hasOwn(EMPTY_WORDS, op))
+    return `${field} ${EMPTY_WORDS[op]}`
   return needsValue(op) ? `${field} ${OPERATOR_WORDS[op]} ${value}` : `${field} ${OPERATOR_WORDS[op]}`
 }

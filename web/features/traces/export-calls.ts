@@ -25,7 +25,7 @@ interface ExportOptions {
 const PIECE_CHARS = 4_000_000
 const PROGRESS_CALLS = 500
 
-/** Saves all calls of a list as a file, as they stream in. */
+/** Saves all calls of a list as a file, as they stream in; the header of a CSV has the ids of its columns, no two of which are the same. */
 export async function exportCalls(
   project: string,
   { requests, ids, format, isWanted, signal, onProgress }: ExportOptions,
@@ -43,7 +43,7 @@ export async function exportCalls(
     return format === 'csv' ? asCsv(call) : line
   }
   const pieces: Blob[] = []
-  let text = format === 'csv' ? `${columns.map(({ title }) => csvField(title)).join(',')}\n` : ''
+  let text = format === 'csv' ? `${ids.map(csvField).join(',')}\n` : ''
   let calls = 0
   try {
     for await (const line of linesOf(project, requests, { format, signal })) {

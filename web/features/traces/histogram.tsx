@@ -16,7 +16,9 @@ import { filterOf, operationsOf, type Traces } from './use-traces.ts'
 /** Bars: more are thinner than they can be told apart. */
 const BARS_MAX = 96
 /** The API counts no longer range than this. */
-const RANGE_MS_MAX = 31 * 86_400_000
+const RANGE_DAYS_MAX = 31
+const RANGE_MS_MAX = RANGE_DAYS_MAX * 86_400_000
+const CUT = `only the last ${RANGE_DAYS_MAX} days`
 const GRANULARITIES = [1, 5, 10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
 
 interface HistogramProps {
@@ -45,7 +47,7 @@ export function Histogram({ search, change, project, traces }: HistogramProps) {
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readBars(project, { span, filter, query, signal }),
   })
-  const bars = data ?? []
+  const bars = data?.bars ?? []
   const total = bars.reduce((sum, bar) => sum + bar.ok + bar.errors, 0)
   const errors = bars.reduce((sum, bar) => sum + bar.errors, 0)
   return (
@@ -54,7 +56,8 @@ export function Histogram({ search, change, project, traces }: HistogramProps) {
       {!isError && bars.length > 0 && (
         <Bars
           bars={bars}
-          label={`Calls over time: ${total.toLocaleString('en')} started, ${errors.toLocaleString('en')} failed`}
+          isCut={data?.isCut ?? false}
+          label={`Calls over time${data?.isCut ? `, ${CUT}` : ''}: ${total.toLocaleString('en')} started, ${errors.toLocaleString('en')} failed`}
           onRange={(from, to) => change({ range: rangeOf(from, to) })}
         />
       )}
@@ -62,15 +65,12 @@ export function Histogram({ search, change, project, traces }: HistogramProps) {
   )
 }
 
-function Bars({
-  bars,
-  label,
-  onRange,
-}: {
-  bars: readonly Bar[]
+interface BarsProps extends Histogrammed {
   label: string
   onRange: (from: number, to: number) => void
-}) {
+}
+
+function Bars({ bars, isCut, label, onRange }: BarsProps) {
   const [brush, setBrush] = useState<{ first: number; last: number }>()
   const [hovered, setHovered] = useState<number>()
   const box = useRef<HTMLDivElement>(null)
@@ -128,7 +128,10 @@ function Bars({
         ))}
       </div>
       <div aria-hidden className="tabular flex justify-between pt-0.5 text-2xs text-muted">
-        <span>{formatDate(from)}</span>
+        <span>
+          {formatDate(from)}
+          {isCut && <span className="text-warn"> · {CUT}</span>}
+        </span>
         {shown !== undefined && (
           <span className="text-normal">
             {formatDate(shown.from)}: {formatCount(shown.ok + shown.errors)} calls
@@ -141,6 +144,13 @@ function Bars({
   )
 }
 
+/** Bars of a span. */
+interface Histogrammed {
+  bars: readonly Bar[]
+  /** Whether the span begins before the first of them. */
+  isCut: boolean
+}
+
 interface Counted {
   span: TimeSpan
   filter: CallsFilter
@@ -148,7 +158,7 @@ interface Counted {
   signal: AbortSignal
 }
 
-async function readBars(project: string, { span, filter, query, signal }: Counted): Promise<Bar[]> {
+async function readBars(project: string, { span, filter, query, signal }: Counted): Promise<Histogrammed> {
   const oldest = span.from ?? (await oldestStart(project, { filter, signal })) ?? span.to
   const from = Math.max(oldest, span.to - RANGE_MS_MAX)
   const seconds = Math.max(1, (span.to - from) / 1000)
@@ -158,7 +168,7 @@ async function readBars(project: string, { span, filter, query, signal }: Counte
     { start: new Date(from).toISOString(), end: new Date(span.to).toISOString(), granularity, filter, query },
     { signal },
   )
-  return call_buckets.map((bucket) => barOf(bucket, granularity))
+  return { bars: call_buckets.map((bucket) => barOf(bucket, granularity)), isCut: from > oldest }
 }
 
 function barOf(bucket: StatsBucket, granularity: number): Bar {

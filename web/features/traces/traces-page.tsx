@@ -11,7 +11,7 @@ import { ErrorState, StaleBanner } from '../../components/states.tsx'
 import { fieldsQuery, pathsIn } from './call-fields.ts'
 import type { CallRow } from './call-row.ts'
 import { cellActions } from './cell-actions.ts'
-import { columnOf, rememberColumns, rememberedColumns } from './columns.tsx'
+import { columnsOf, rememberColumns, rememberedColumns } from './columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { Histogram } from './histogram.tsx'
 import { NarrowRow } from './narrow-row.tsx'
@@ -132,8 +132,9 @@ interface CallsTableProps {
 }
 
 function CallsTable({ search, change, project, traces, ids, lines, chosen, topped, ...on }: CallsTableProps) {
-  const columnKey = ids.join('\n')
-  const columns = useMemo(() => columnKey.split('\n').map(columnOf), [columnKey])
+  const columnKey = JSON.stringify(ids)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list may be new each time, what is in it is not
+  const columns = useMemo(() => columnsOf(ids), [columnKey])
   const [needsPaths, setNeedsPaths] = useState(false)
   const { data: known } = useQuery({ ...fieldsQuery(project), enabled: needsPaths })
   const { onRange: needRows } = traces
