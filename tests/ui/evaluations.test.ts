@@ -41,6 +41,17 @@ test('two evaluations are compared: the better one, the rows that differ, a row 
   await first.click()
   const peek = page.getByRole('complementary', { name: 'row' })
   await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
+  const answer = Promise.withResolvers<void>()
+  await page.route('**/eval_results/query', async (route) => {
+    await answer.promise
+    await route.continue()
+  })
+  await page.keyboard.press('j')
+  // What is still that of the row before is dimmed.
+  await expect(peek.locator('[aria-busy=true]')).toBeVisible()
+  answer.resolve()
+  await expect(peek.locator('[aria-busy=true]')).toHaveCount(0)
+  await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
   await page.reload()
   await expect(peek.getByRole('tree', { name: 'Output' })).toHaveCount(2)
   await page.keyboard.press('Escape')

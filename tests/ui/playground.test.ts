@@ -45,7 +45,8 @@ test('a curve of a long run is shown to its end, under a name with a comma too, 
   }`
   await send('/graphql', { query, variables: { run: 'long', project: name, entity } })
   const content = Array.from({ length: 12_000 }, (_, step) =>
-    JSON.stringify({ _step: step, loss: step, 'acc, top 5': 1 - step }),
+    // Python writes what is no number as a bare word.
+    JSON.stringify({ _step: step, loss: step, 'acc, top 5': 1 - step }).replace('}', ',"broken":NaN}'),
   )
   const files = { 'wandb-history.jsonl': { offset: 0, content } }
   expect((await send(`/files/${project}/long/file_stream`, { files })).status).toBe(200)
@@ -58,7 +59,18 @@ test('a curve of a long run is shown to its end, under a name with a comma too, 
   await expect(loss).toContainText('over step 0 to 11,999: loss from 0 to 11,999')
   await expect(loss).toContainText('The lowest and highest values of each stretch of steps')
   await expect(page.getByRole('figure', { name: 'acc, top 5' })).toContainText('over step 0 to 11,999')
+  await expect(page.getByRole('figure', { name: 'broken' })).toContainText('No finite value')
   expect(new Set(asked).size).toBe(1)
+})
+
+test('models that cannot be loaded are said to be so, and loaded again', async ({ page, project }) => {
+  await page.route('**/v1/models*', (route) => route.fulfill({ status: 400, json: { detail: 'Not now' } }))
+  await page.goto(`/${project}/playground`)
+  const failed = page.getByRole('alert').filter({ hasText: 'Models could not be loaded: Not now' })
+  await expect(failed).toBeVisible()
+  await page.unroute('**/v1/models*')
+  await failed.getByRole('button', { name: 'Try again' }).click()
+  await expect(failed).toHaveCount(0)
 })
 
 test('settings are sent as they are written, and what is wrong is said', async ({ page, project }) => {

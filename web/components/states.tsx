@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 import { CopyButton } from './copy-button.tsx'
+import { messageOf } from './message-of.ts'
 
 /** Keeps the place of what loads, in its final size. */
 export function Skeleton({ className }: { className?: string }) {
@@ -43,7 +44,7 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
   return (
     <div role="alert" className="mx-auto flex w-full max-w-lg flex-col items-start gap-2 p-6">
       <h2 className="text-base font-strong text-error">{title}</h2>
-      <p className="wrap-anywhere text-normal">{error.message || 'No reason is known.'}</p>
+      <p className="wrap-anywhere text-normal">{messageOf(error)}</p>
       {requestId !== undefined && (
         <p className="flex items-center gap-1 text-xs text-muted">
           request <code className="font-mono">{requestId}</code>
@@ -62,6 +63,20 @@ export function ErrorState({ title, error, onRetry, actions }: ErrorStateProps) 
   )
 }
 
+/** A line where a part of a page could not be loaded, which goes on without it. */
+export function ErrorLine({ title, error, onRetry }: ErrorStateProps & { onRetry: () => void }) {
+  return (
+    <div role="alert" className="flex items-center gap-2 px-3 py-1 text-xs text-error">
+      <span className="min-w-0 flex-1 wrap-anywhere">
+        {title}: {messageOf(error)}
+      </span>
+      <Button size="small" onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  )
+}
+
 /**
  * A line over data that is still shown although the last refresh failed; the frame itself reports an unreachable
  * server.
@@ -72,7 +87,7 @@ export function StaleBanner({ error, onRetry }: { error: Error; onRetry: () => v
       role="status"
       className="flex h-8 shrink-0 items-center gap-2 bg-warn-soft px-4 text-xs text-warn in-data-offline:hidden"
     >
-      <span className="min-w-0 flex-1 truncate">Showing what was loaded before: {error.message}</span>
+      <span className="min-w-0 flex-1 truncate">Showing what was loaded before: {messageOf(error)}</span>
       <Button size="small" onClick={onRetry}>
         Try again
       </Button>

@@ -39,6 +39,7 @@ export function Chart({
   const newest = lines[0]?.values.findLastIndex((value) => value !== null) ?? -1
   const at = cursor !== null && cursor < xs.length ? cursor : newest
   const x = xs[at]
+  const empty = emptyText(plot)
   const isNumber = single === 'number' && xs.length === 1
   return (
     <figure
@@ -60,8 +61,8 @@ export function Chart({
         </span>
       </figcaption>
       <div style={{ height: isNumber ? 0 : PLOT_PX }} className="relative">
-        {isNumber ? null : xs.length === 0 ? (
-          <p className="flex h-full items-center justify-center text-xs text-muted">No values yet</p>
+        {isNumber ? null : empty !== '' ? (
+          <p className="flex h-full items-center justify-center text-xs text-muted">{empty}</p>
         ) : (
           <Suspense fallback={<Skeleton className="h-full w-full" />}>
             <Plot {...plot} scale={drawn.scale} onCursor={setCursor} />
@@ -96,6 +97,13 @@ export function Chart({
 
 const PLOT_PX = 150
 
+/** Why there is nothing to draw; empty where there is something. */
+function emptyText({ xs, lines }: Pick<ChartProps, 'xs' | 'lines'>): string {
+  if (xs.length === 0) return 'No values yet'
+  // What is no finite number comes as null.
+  return lines.some(({ values }) => values.some((value) => value !== null)) ? '' : 'No finite value'
+}
+
 /** The alternative text of the picture. */
 function summaryOf({
   title,
@@ -108,6 +116,7 @@ function summaryOf({
 }) {
   const [first, last] = [xs[0], xs.at(-1)]
   if (first === undefined || last === undefined) return `${title}: no values yet.`
+  if (emptyText({ xs, lines }) !== '') return `${title}: no finite value.`
   const parts = lines.map(({ label, values }) => {
     const known = values.filter((value) => value !== null)
     return `${label} from ${format(known[0])} to ${format(known.at(-1))}`

@@ -69,7 +69,7 @@ export function NarrowProject({ row }: { row: ProjectRow }) {
       <span className="min-w-0 flex-1">
         <span className="block truncate text-strong">{row.id}</span>
         <span className="block text-xs text-muted">
-          {formatCount(row.calls)} calls today · <Time iso={row.last_call_at} />
+          {formatCount(row.calls)} calls in 24 h · <Time iso={row.last_call_at} />
         </span>
       </span>
       <SparkBars values={row.calls_by_hour} label={`${row.calls} calls in the last 24 hours`} width={72} />

@@ -8,7 +8,7 @@ import { classNames } from '../../components/class-names.ts'
 import { formatNumber } from '../../components/format.ts'
 import { Input } from '../../components/input.tsx'
 import { Popover } from '../../components/popover.tsx'
-import { Skeleton } from '../../components/states.tsx'
+import { ErrorLine, Skeleton } from '../../components/states.tsx'
 
 interface ModelPickerProps {
   project: ProjectName
@@ -62,6 +62,7 @@ function ModelList({ project, value, onChange }: ModelPickerProps) {
   const [wanted, setWanted] = useState('')
   const own = useQuery(modelsQuery(project))
   const served = useQuery(servedModelsQuery)
+  const failed = [own, served].find(({ isLoadingError }) => isLoadingError)
   const prefix = `${project.entity}/${project.project}/`
   const isWanted = (name: string) => name.toLowerCase().includes(wanted.toLowerCase())
   const models = (own.data ?? []).filter(({ name }) => isWanted(name))
@@ -90,7 +91,14 @@ function ModelList({ project, value, onChange }: ModelPickerProps) {
             <span className="truncate">{name}</span>
           </Choice>
         ))}
-        {!own.isPending && models.length + others.length === 0 && (
+        {failed?.error != null && (
+          <ErrorLine
+            title="Not all models could be loaded"
+            error={failed.error}
+            onRetry={() => void failed.refetch()}
+          />
+        )}
+        {failed === undefined && !own.isPending && models.length + others.length === 0 && (
           <p className="p-2 text-muted">No model is named like this.</p>
         )}
       </div>

@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from 'react'
 import { useKeys } from '../../components/keys.ts'
 import { Page } from '../../components/page.tsx'
 import { Peek } from '../../components/peek.tsx'
-import { ErrorState } from '../../components/states.tsx'
+import { ErrorLine, ErrorState } from '../../components/states.tsx'
 import { ColumnView } from './column-view.tsx'
 import { Composer } from './composer.tsx'
 import { PlaygroundActions } from './playground-actions.tsx'
@@ -26,7 +26,7 @@ export function PlaygroundPage() {
   const project = useMemo(() => ({ entity, project: projectName }), [entity, projectName])
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const { session, setSession, replace, update, replay } = useSession(project, search)
+  const { session, setSession, replace, update, replay, models } = useSession(project, search)
   const { run, stop, running } = useAnswers(project, session, update)
   const [opened, setOpened] = useState<Opened>()
   const [isDiff, setDiff] = useState(false)
@@ -66,6 +66,9 @@ export function PlaygroundPage() {
         />
       }
     >
+      {models.error !== null && (
+        <ErrorLine title="Models could not be loaded" error={models.error} onRetry={models.retry} />
+      )}
       <ReplayNote session={session} replay={replay} entity={entity} project={projectName} />
       <div className="flex min-h-0 flex-1 overflow-x-auto max-md:snap-x">
         {columns.map((column, index) => (

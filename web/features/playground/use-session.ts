@@ -30,6 +30,7 @@ export interface SessionState {
   replace: (next: Session, title: string) => void
   update: (columnId: string, change: (column: Column) => Column) => void
   replay: Replay
+  models: LoadedModels
 }
 
 /** The session of a project: kept over a reload, with its models in the address. */
@@ -79,9 +80,9 @@ export function useSession(project: ProjectName, search: PlaygroundSearch): Sess
     }
     notify({ title: dropped.length === 1 ? 'Column removed' : 'Columns removed', undo })
   }, [wanted, navigate])
-  useFirstModel(project, setSession)
+  const models = useFirstModel(project, setSession)
   const replay = useReplay(project, search.call, { session, replace })
-  return { session, setSession, replace, update, replay }
+  return { session, setSession, replace, update, replay, models }
 }
 
 /** Saves a session twice a second while it changes, and when the page is left. */
@@ -109,8 +110,15 @@ function useSaved(id: string, session: Session): void {
 
 type SetSession = (change: (old: Session) => Session) => void
 
+/** The models that may be chosen. */
+interface LoadedModels {
+  /** Why not all of them could be loaded. */
+  error: Error | null
+  retry: () => void
+}
+
 /** A column that names no model gets the newest step of the project's newest model, or a base model. */
-function useFirstModel(project: ProjectName, setSession: SetSession): void {
+function useFirstModel(project: ProjectName, setSession: SetSession): LoadedModels {
   const models = useQuery(modelsQuery(project))
   const served = useQuery(servedModelsQuery)
   const newest = models.data?.[0]
@@ -140,6 +148,8 @@ function useFirstModel(project: ProjectName, setSession: SetSession): void {
           },
     )
   }, [first, setSession])
+  const failed = [models, served].find(({ isLoadingError }) => isLoadingError)
+  return { error: failed?.error ?? null, retry: () => void failed?.refetch() }
 }
 
 /** A traced call that is taken over. */
