@@ -1,5 +1,5 @@
 import { formatDuration, formatNumber } from '../../components/format.ts'
-import type { Metric } from './metrics.ts'
+import { type Metric, titleOf } from './metrics.ts'
 import { type CompareRow, scoreOfRow } from './results-row.ts'
 import { letterOf } from './run-letter.tsx'
 
@@ -10,7 +10,7 @@ const LATENCY = 'latency'
 export type Measure = Metric | typeof LATENCY
 
 export function nameOf(measure: Measure): string {
-  return measure === LATENCY ? LATENCY : measure.id
+  return measure === LATENCY ? LATENCY : titleOf(measure)
 }
 
 /** A number that each row has: a metric, or the latency, of one of the runs. */

@@ -7,7 +7,7 @@ import type { Sort, TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
 import { formatDelta, formatDuration, formatNumber, MISSING } from '../../components/format.ts'
 import { ErrorState } from '../../components/states.tsx'
-import type { Metric } from './metrics.ts'
+import { type Metric, titleOf } from './metrics.ts'
 import { resultsRequest, WITH_INPUTS } from './results-request.ts'
 import { type CompareRow, compareRow, type RunCell, scoreOfRow } from './results-row.ts'
 import { letterOf } from './run-letter.tsx'
@@ -112,7 +112,7 @@ function scoreColumns(runs: readonly string[], metric: Metric): TableColumn<Comp
   const isCompared = runs.length > 1
   return runs.map((run, index) => ({
     id: scoreColumn(index, metric.id),
-    title: isCompared ? `${letterOf(index)} ${metric.id}` : metric.id,
+    title: isCompared ? `${letterOf(index)} ${titleOf(metric)}` : titleOf(metric),
     width: 120,
     align: 'end' as const,
     isSortable: metric.field !== undefined,

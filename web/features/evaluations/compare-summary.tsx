@@ -15,7 +15,16 @@ import {
 } from '../../components/format.ts'
 import { TextOrRef } from '../../components/ref-link.tsx'
 import { MetricDirection } from './metric-direction.tsx'
-import { clientDiffers, type Metric, type Pair, pairIn, type Score, scoreIn, verdictOf } from './metrics.ts'
+import {
+  clientDiffers,
+  type Metric,
+  type Pair,
+  pairIn,
+  type Score,
+  scoreIn,
+  titleOf,
+  verdictOf,
+} from './metrics.ts'
 import { letterOf, RunLetter } from './run-letter.tsx'
 import type { ChangeCompare, CompareSearch } from './search.ts'
 
@@ -91,7 +100,7 @@ export function CompareSummary({ name, summary, metrics, said, runs, search, cha
                     disabled={metric.field === undefined}
                     onClick={() => change({ sort: nextSort(search.sort, metric.id, runs.length > 1) })}
                   >
-                    <span className="text-strong">{metric.scorer}</span>
+                    <span className="text-strong">{metric.id === '' ? titleOf(metric) : metric.scorer}</span>
                     <span className="text-muted">{metric.path}</span>
                   </button>
                   <MetricDirection project={projectId(name)} metric={metric} />

@@ -61,6 +61,11 @@ export function metricsOf(
   return [...metrics.values()]
 }
 
+/** What a metric is called on the pages. */
+export function titleOf({ id }: Pick<Metric, 'id'>): string {
+  return id === '' ? '(no name)' : id
+}
+
 /** Where fields of scores begin. */
 const SCORES = 'scores.'
 

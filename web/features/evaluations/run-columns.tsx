@@ -8,7 +8,7 @@ import { TextOrRef } from '../../components/ref-link.tsx'
 import { Skeleton } from '../../components/states.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
-import { clientDiffers, type Metric, metricsOf, type Score, scoreIn } from './metrics.ts'
+import { clientDiffers, type Metric, metricsOf, type Score, scoreIn, titleOf } from './metrics.ts'
 import { Progress } from './progress.tsx'
 import type { RunRow } from './run-row.ts'
 import type { Scores } from './use-scores.ts'
@@ -95,7 +95,7 @@ function metricColumn(metric: Listed, scores: Scores): TableColumn<RunRow> {
   return {
     // A scorer may have any name, that of another column too, and none.
     id: `metric ${metric.id}`,
-    title: metric.id,
+    title: titleOf(metric),
     width: 150,
     align: 'end',
     cell: (row) => <MetricCell row={row} metric={metric} scores={scores} />,
@@ -157,7 +157,7 @@ export function NarrowRun({ row, results }: { row: RunRow; results: EvaluationRe
       {metric !== undefined && score !== undefined && (
         <span className="text-end">
           <span className="tabular block text-strong">{formatNumber(score.value)}</span>
-          <span className="block max-w-28 truncate text-xs text-muted">{metric.id}</span>
+          <span className="block max-w-28 truncate text-xs text-muted">{titleOf(metric)}</span>
         </span>
       )}
     </span>
