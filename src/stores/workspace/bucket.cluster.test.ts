@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -62,6 +65,23 @@ async function open(place = newPlace()): Promise<OpenedWorkspace & { workspace: 
   return { workspace, blobs, engine: await realEngine(place) }
 }
 
+/** The store, which loses the answers to some requests: it has done what they ask by then. */
+async function startLosingAnswers(isLost: (method: string, path: string) => boolean) {
+  const listener = createServer((incoming, answer) => {
+    const { method = '', url = '', headers } = incoming
+    const forwarded = request(new URL(url, endpoint), { method, headers }, (reply) => {
+      if (isLost(method, url)) return void reply.resume().on('end', () => answer.destroy())
+      answer.writeHead(reply.statusCode ?? 0, reply.rawHeaders)
+      reply.pipe(answer)
+    })
+    incoming.pipe(forwarded)
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  return { endpoint: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void listener.close() }
+}
+
 async function keysBelow(prefix: string): Promise<string[]> {
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }))
   return Contents.map(({ Key = '' }) => Key.slice(prefix.length))
@@ -98,6 +118,34 @@ describe('a workspace in a bucket', () => {
     expect(await engine.read('kept/1', 'a')).toBe('two')
     await workspace.remove('kept')
     expect(await keysBelow(prefix)).toEqual([])
+  })
+
+  it.each([
+    ['is whole', [/^PUT .*\/folders\/kept\/1/], []],
+    [
+      'is whole, though this is not known',
+      [/^PUT .*\/folders\/kept\/1/, /^GET .*\/folders\/kept\/1/],
+      ['fails'],
+    ],
+  ])('a folder whose list was stored without an answer %s', async (_, lost, outcome) => {
+    const place = newPlace()
+    const { workspace, blobs } = await open(place)
+    await blobs.put('contents/a', Buffer.from('a'))
+    const files = [{ name: 'a', blobKey: 'contents/a' }]
+    let isLosing = false
+    using store = await startLosingAnswers((method, path) => {
+      // The first reading is of what the folder had before.
+      isLosing ||= method === 'PUT' && path.includes('/folders/')
+      return isLosing && lost.some((pattern) => pattern.test(`${method} ${path}`))
+    })
+    await using behind = await openBucketWorkspace({ ...place, endpoint: store.endpoint }, options())
+    const failed = await behind.materialise('kept/1', files).then(
+      () => [],
+      () => ['fails'],
+    )
+    expect(failed).toEqual(outcome)
+    for await (const { bytes } of workspace.collect('kept/1'))
+      expect(Buffer.concat(await Array.fromAsync(bytes())).toString()).toBe('a')
   })
 
   it('lists more folders than a page has', async () => {

@@ -63,13 +63,27 @@ export async function openBucketWorkspace(
     const before = await folders.read(folder)
     try {
       await layOut(folder, files, made)
-      await folders.write(folder, made)
     } catch (error) {
-      // Where this fails too, they are found as leftovers.
-      await folders.deleteFiles(folder, made).catch(() => undefined)
+      await tryToDelete(folder, made)
       throw error
     }
-    if (before !== undefined) await folders.deleteFiles(folder, before)
+    await publish(folder, made)
+    if (before !== undefined) await tryToDelete(folder, before)
+  }
+
+  /** Of a list whose answer was lost, only the bucket knows whether it is stored: its files stay in any case. */
+  async function publish(folder: string, made: BucketFolder): Promise<void> {
+    try {
+      await folders.write(folder, made)
+    } catch (error) {
+      const stored = await folders.read(folder).catch(() => undefined)
+      if (stored?.generation !== made.generation) throw error
+    }
+  }
+
+  /** Files that stay are found as leftovers. */
+  async function tryToDelete(folder: string, content: BucketFolder): Promise<void> {
+    await folders.deleteFiles(folder, content).catch(() => undefined)
   }
 
   async function* bytesOf(Key: string): AsyncGenerator<Uint8Array> {
