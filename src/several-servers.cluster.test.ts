@@ -97,6 +97,30 @@ describe.each(['PostgreSQL', 'Redis'])('two servers with accounts that send mess
       expect(Number(reply.headers.get('x-ratelimit-remaining-requests') ?? 0)).toBeLessThan(12)
     })
   })
+
+  it('count what a team stores for one limit together', async () => {
+    const dora = await here.newUser('dora')
+    const operator = await here.operator()
+    await replyOf(await operator.post('/v1/accounts/teams', { name: 'storers', admin: 'dora' }))
+    const path = '/v1/accounts/teams/storers/limits'
+    const store = async (client: KeyClient, bytes: number): Promise<number> => {
+      const batch = [finishedCall({ inputs: { text: 'x'.repeat(bytes) } })]
+      return (await client.post('/v2/storers/cloth/calls/complete', { batch })).status
+    }
+    const usedAt = async (client: KeyClient): Promise<number | null> =>
+      (await replyOf<{ storage_bytes_used: number | null }>(await client.get(path))).storage_bytes_used
+    expect(await store(dora, 2_000)).toBe(200)
+    await replyOf(await operator.put(path, { storage_bytes: 20_000 }))
+    await eventually(async () => expect(await usedAt(there(dora))).toBeGreaterThan(2_000))
+    expect(await store(dora, 10_000)).toBe(200)
+    await eventually(async () => expect(await usedAt(there(dora))).toBeGreaterThan(12_000))
+    expect(await store(there(dora), 9_000)).toBe(402)
+    expect(await store(there(dora), 4_000)).toBe(200)
+    await eventually(async () => expect(await store(dora, 5_000)).toBe(402))
+    await replyOf(await operator.put(path, {}))
+    await eventually(async () => expect(await usedAt(there(dora))).toBeNull())
+    expect(await store(there(dora), 30_000)).toBe(200)
+  })
 })
 
 describe('two servers over the same stores', () => {

@@ -18,11 +18,11 @@ export type UsedOf = (name: string, count: number) => void
 /** What all servers together use of limits. */
 export interface SharedUse extends Disposable {
   /**
-   * Adds up what was used of one kind of limit by the minute.
+   * Adds up what was used of one kind of limit: by the minute, or of storage.
    * @param heard called with what another server has used since its last message
    * @returns a function that adds to it
    */
-  counter(kind: 'requests' | 'tokens', heard: UsedOf): UsedOf
+  counter(kind: 'requests' | 'tokens' | 'storage', heard: UsedOf): UsedOf
   /** Knows how many requests run. */
   gauge: Gauge
 }

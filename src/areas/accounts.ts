@@ -99,7 +99,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const machines = { ...own, issuerKeys: createIssuerKeys({ outbound }) }
   const book = createLimitBook({ control })
   let measures: readonly MeasureStorage[] = []
-  const storage = createStorageUse({ book, log, measures: () => measures })
+  const storage = createStorageUse({ book, sharedUse, log, measures: () => measures })
   const limits = createUsageLimits({ book, storage, keys, identity, audit })
   const isLocal = auth === 'local'
   const me = createMe({ ...own, mode: auth, singleSignOn: singleSignOn !== undefined })
@@ -133,7 +133,12 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           starting.use(outbound)
           // Without accounts, nobody can set limits, and those from before do not hold.
           if (!isLocal) {
-            const reload = starting.use(reloading('limits', () => book.load(), { log }))
+            const measuring = starting.use(reloading('sizes of storage', storage.limitsRead, { log }))
+            const readLimits = async (): Promise<void> => {
+              await book.load()
+              measuring.ask()
+            }
+            const reload = starting.use(reloading('limits', readLimits, { log }))
             peers.onChange(['usage_limits'], reload.ask)
             await book.load()
             starting.use(storage.start())

@@ -52,7 +52,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
     const change = { kind: 'entity', name: entity, limits, user: caller.user, if_version } as const
     const event: Audited = { action: 'limits.set', entity, subject: entity, details: limits }
     await book.put(change, (tx) => audit.record(caller, event, tx))
-    await storage.limitsChanged(entity)
+    if (limits.storage_bytes != null) await storage.measure(entity)
     return ofEntity({ entity })
   }
 

@@ -2,6 +2,7 @@ import { spent } from '../../errors.ts'
 import type { CountedBytes } from '../../http/caller-limits.ts'
 import type { Log } from '../../log.ts'
 import { repeatedFromNow } from '../../repeated.ts'
+import type { SharedUse } from '../../shared-use.ts'
 import type { LimitBook } from './limit-book.ts'
 
 /** Bytes that an entity stores in one part of the product. */
@@ -21,84 +22,129 @@ export interface StorageUse {
   add(entity: string, bytes: number): void
   /** Counts those of one upload. */
   upload(entity: string): CountedBytes
-  /** Measures an entity that has got a limit, and forgets one that has none any more. */
-  limitsChanged(entity: string): Promise<void>
+  /** Measures an entity that has got a limit. */
+  measure(entity: string): Promise<void>
+  /** After limits were read again: measures entities that have got one, perhaps by another server, and forgets those without. */
+  limitsRead(): Promise<void>
   start(): AsyncDisposable
+}
+
+/** What one entity stores. */
+interface Use {
+  /** By the last measurement. */
+  measured: number
+  /** Bytes that have ever been counted, and how many of them before the last measurement began. */
+  counted: number
+  countedBefore: number
+  /** Those that other servers have counted since the last measurement. */
+  elsewhere: number
+  /** Another number after each measurement; 0 before the first one. */
+  round: number
 }
 
 export function createStorageUse(deps: {
   book: LimitBook
+  /** What other servers store counts as well. */
+  sharedUse: Pick<SharedUse, 'counter'>
   log: Log
   /** Of each part; known when all are composed. */
   measures: () => readonly MeasureStorage[]
 }): StorageUse {
-  const { book, log, measures } = deps
-  const used = new Map<string, number>()
-  /** How often each was measured. */
-  const rounds = new Map<string, number>()
+  const { book, sharedUse, log, measures } = deps
+  const uses = new Map<string, Use>()
+  let rounds = 0
 
   const limitOf = (entity: string): number | undefined => book.of('entity', entity).storage_bytes
 
-  async function measure(entity: string): Promise<void> {
-    const before = used.get(entity) ?? 0
-    const parts = await Promise.all(measures().map((part) => part(entity)))
-    // The limit was removed meanwhile.
+  function entryOf(entity: string): Use {
+    const use = uses.get(entity) ?? { measured: 0, counted: 0, countedBefore: 0, elsewhere: 0, round: 0 }
+    uses.set(entity, use)
+    return use
+  }
+
+  const tellOthers = sharedUse.counter('storage', (entity, bytes) => {
     if (limitOf(entity) === undefined) return
-    const arrived = Math.max(0, (used.get(entity) ?? 0) - before)
+    const use = entryOf(entity)
+    // What is taken back may have been counted before the last measurement, which has left it out.
+    const change = Math.max(bytes, -use.elsewhere)
+    use.elsewhere += change
+    use.counted += change
+  })
+
+  async function measure(entity: string): Promise<void> {
+    const use = entryOf(entity)
+    const countedBefore = use.counted
+    const parts = await Promise.all(measures().map((part) => part(entity)))
     // What arrived meanwhile may have been measured too; it is counted twice rather than not at all.
-    used.set(entity, parts.reduce((sum, bytes) => sum + bytes, 0) + arrived)
-    rounds.set(entity, (rounds.get(entity) ?? 0) + 1)
+    const measured = parts.reduce((sum, bytes) => sum + bytes, 0)
+    Object.assign(use, { measured, countedBefore, elsewhere: 0, round: ++rounds })
   }
 
   function add(entity: string, bytes: number): void {
     const limit = limitOf(entity)
     if (limit === undefined) return
-    const before = used.get(entity) ?? 0
+    const use = entryOf(entity)
+    const before = storedBy(use)
     if (before + bytes > limit)
       throw spent(
         `${entity} stores ${before} bytes, and its limit of storage_bytes is ${limit}: delete data, or ask an operator for more`,
         MEASURE_MS / 1000,
       )
-    used.set(entity, before + bytes)
+    use.counted += bytes
+    tellOthers(entity, bytes)
   }
 
   function upload(entity: string): CountedBytes {
-    const counted = { bytes: 0, round: rounds.get(entity) }
+    const counted = { bytes: 0, round: uses.get(entity)?.round }
     return {
       add(bytes) {
         add(entity, bytes)
-        const round = rounds.get(entity)
+        const round = uses.get(entity)?.round
         // A measurement has left out what was counted before it.
         if (round !== counted.round) Object.assign(counted, { bytes: 0, round })
         counted.bytes += bytes
       },
       takeBack() {
-        const now = used.get(entity)
-        if (now !== undefined && counted.round === rounds.get(entity))
-          used.set(entity, Math.max(0, now - counted.bytes))
+        const use = uses.get(entity)
+        if (use === undefined || use.round !== counted.round) return
+        use.counted -= counted.bytes
+        tellOthers(entity, -counted.bytes)
       },
     }
   }
 
-  async function limitsChanged(entity: string): Promise<void> {
-    if (limitOf(entity) === undefined) used.delete(entity)
-    else await measure(entity)
+  /** Entities with a limit; all others are forgotten. */
+  function limited(): string[] {
+    for (const entity of uses.keys()) if (limitOf(entity) === undefined) uses.delete(entity)
+    return book.entitiesWith('storage_bytes')
+  }
+
+  async function limitsRead(): Promise<void> {
+    for (const entity of limited()) if (entryOf(entity).round === 0) await measure(entity)
   }
 
   async function measureAll(): Promise<void> {
-    for (const entity of book.entitiesWith('storage_bytes'))
+    for (const entity of limited())
       await measure(entity).catch((error: unknown) =>
         log.warn({ err: error, entity }, 'storage was not measured'),
       )
   }
 
   return {
-    usedBy: (entity) => used.get(entity),
+    usedBy(entity) {
+      const use = limitOf(entity) === undefined ? undefined : uses.get(entity)
+      return use === undefined || use.round === 0 ? undefined : storedBy(use)
+    },
 
     add,
     upload,
-    limitsChanged,
+    measure,
+    limitsRead,
 
     start: () => repeatedFromNow(MEASURE_MS, measureAll),
   }
+}
+
+function storedBy({ measured, counted, countedBefore }: Use): number {
+  return measured + counted - countedBefore
 }

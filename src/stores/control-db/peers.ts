@@ -25,6 +25,8 @@ export type Topic =
   /** Requests, and tokens, that were used of limits by the minute. */
   | 'requests'
   | 'tokens'
+  /** Bytes that were stored, of entities with a limit of them. */
+  | 'storage'
   /** Requests that run. */
   | 'running'
 
