@@ -10,6 +10,7 @@ function createServers(names: readonly string[]): Map<string, Peers> {
       own,
       {
         arePossible: true,
+        self: own,
         onChange: () => undefined,
         onMessage: (topic, call) => void heard.push({ by: own, topic, call }),
         send(topic, text) {

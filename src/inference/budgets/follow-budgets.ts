@@ -7,11 +7,17 @@ import type { AccountBook } from './account-book.ts'
 /** Servers store usage every second; what was spent is read again less often, one query for each budget. */
 const PAUSE_MS = 2_000
 
+/** How often they are read again without a message, which can be lost. */
+const AGAIN_MS = 60_000
+
 const Payer = z.object({ entity: z.string(), project: z.string(), key: z.string() })
 
-/** Reads all budgets, and again after another server has changed them, or stored usage that counts for them. */
+/**
+ * Reads all budgets, and again after another server has changed them, or stored usage that counts for them; where there may
+ * be others, also from time to time.
+ */
 export async function followBudgets(deps: {
-  peers: Pick<Peers, 'onChange' | 'onMessage'>
+  peers: Pick<Peers, 'arePossible' | 'onChange' | 'onMessage'>
   accountBook: Pick<AccountBook, 'load' | 'countedFor'>
   log: Log
 }): Promise<Disposable> {
@@ -35,7 +41,8 @@ export async function followBudgets(deps: {
     }
   }
 
-  const reload = reloading('budgets', read, { log, pauseMs: PAUSE_MS })
+  using following = new DisposableStack()
+  const reload = following.use(reloading('budgets', read, { log, pauseMs: PAUSE_MS }))
   peers.onChange(['budgets'], () => want(undefined))
   peers.onMessage('usage', (text) => {
     if (text === undefined) return want(undefined)
@@ -43,5 +50,7 @@ export async function followBudgets(deps: {
       for (const { budget } of accountBook.countedFor(payer)) want(budget.entity)
   })
   await accountBook.load()
-  return reload
+  const timer = peers.arePossible ? setInterval(() => want(undefined), AGAIN_MS).unref() : undefined
+  following.defer(() => clearInterval(timer))
+  return following.move()
 }

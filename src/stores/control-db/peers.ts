@@ -29,6 +29,8 @@ export type Topic =
   | 'storage'
   /** Requests that run. */
   | 'running'
+  /** The sender cannot use Redis. */
+  | 'without_redis'
 
 /** Called with a text that another server sent; with undefined where texts may have been missed. */
 export type Heard = (text: string | undefined, from: string) => void
@@ -37,6 +39,8 @@ export type Heard = (text: string | undefined, from: string) => void
 export interface Peers {
   /** Whether there may be any. */
   readonly arePossible: boolean
+  /** This server, as others see it, whichever way its messages take. */
+  readonly self: string
   /**
    * Has a function called after each commit that changed rows of one of the tables, on any server; also when such commits may
    * have been missed, and from time to time while they cannot be seen.
@@ -106,6 +110,7 @@ export function abandonedBefore({ arePossible }: Pick<Peers, 'arePossible'>): nu
 /** Where this is the only server. */
 export const NO_PEERS: Peers = {
   arePossible: false,
+  self: '',
   onChange: () => undefined,
   send: () => undefined,
   onMessage: () => undefined,

@@ -34,6 +34,7 @@ export function createPostgresPeers(pool: Pick<pg.Pool, 'query'>, log: Pick<Log,
 
   return {
     arePossible: true,
+    self,
     notified,
 
     missed() {

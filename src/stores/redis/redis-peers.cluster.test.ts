@@ -8,7 +8,7 @@ import { CERT, KEY } from '../../test-certificate.ts'
 import { eventually } from '../../test-eventually.ts'
 import { SILENT } from '../../test-log.ts'
 import { startTestNetwork } from '../../test-network.ts'
-import { NO_PEERS, type Peers, type Topic } from '../control-db/peers.ts'
+import { createListeners, NO_PEERS, type Peers, type Topic } from '../control-db/peers.ts'
 import { createSecretKey } from '../secret-key.ts'
 import { checkRedis } from './connection.ts'
 import { openRedisPeers } from './redis-peers.ts'
@@ -21,14 +21,37 @@ afterAll(() => redis[Symbol.asyncDispose]())
 
 const secretKey = createSecretKey(Buffer.from(newId()))
 
-/** A server, with what it sends by PostgreSQL and what it hears of one topic. */
-function openServer(url = redis.url, key = secretKey) {
+/** What servers have that send each other messages through PostgreSQL. */
+function newNotices(): (sent: [Topic, string][]) => Peers {
+  const servers = new Map<string, ReturnType<typeof createListeners>>()
+  return (sent) => {
+    const self = newId()
+    const listeners = createListeners()
+    servers.set(self, listeners)
+    return {
+      ...NO_PEERS,
+      arePossible: true,
+      self,
+      onMessage: listeners.add,
+      send(topic, text) {
+        if (topic !== 'without_redis') sent.push([topic, text])
+        for (const [other, { pass }] of servers) if (other !== self) pass(topic, text, self)
+      },
+    }
+  }
+}
+
+/** A server, with what it sends by PostgreSQL, and what it hears of one topic. */
+function openServer(url = redis.url, { key = secretKey, byNotices = newNotices() } = {}) {
   const byPostgres: [Topic, string][] = []
   const heard: (string | undefined)[] = []
-  const base: Peers = { ...NO_PEERS, arePossible: true, send: (...sent) => byPostgres.push(sent) }
-  const peers = openRedisPeers({ url }, { base, secretKey: key, log: SILENT })
-  peers.onMessage('monitors', (text) => heard.push(text))
-  return { peers, byPostgres, heard, [Symbol.asyncDispose]: () => peers[Symbol.asyncDispose]() }
+  const senders = new Set<string>()
+  const peers = openRedisPeers({ url }, { base: byNotices(byPostgres), secretKey: key, log: SILENT })
+  peers.onMessage('monitors', (text, from) => {
+    heard.push(text)
+    if (text !== undefined) senders.add(from)
+  })
+  return { peers, byPostgres, heard, senders, [Symbol.asyncDispose]: () => peers[Symbol.asyncDispose]() }
 }
 
 type Server = ReturnType<typeof openServer>
@@ -64,8 +87,8 @@ describe('servers that send each other messages through Redis', () => {
     const url = redis.url.replace(/0$/, String(database))
     await using one = openServer()
     await using same = openServer()
-    await using stranger = openServer(url, key)
-    await using itsPeer = openServer(url, key)
+    await using stranger = openServer(url, { key })
+    await using itsPeer = openServer(url, { key })
     for (const server of [one, same, stranger, itsPeer]) await connected(server)
     stranger.peers.send('monitors', 'of a stranger')
     await eventually(() => expect(textsOf(itsPeer)).toEqual(['of a stranger']))
@@ -128,6 +151,31 @@ describe('servers whose Redis is away', () => {
     })
     network.hang(false)
     await connected(one, 2)
+  })
+
+  it('hear those that reach it, under the same names', async () => {
+    await using network = await startTestNetwork(redis.port)
+    const byNotices = newNotices()
+    await using cutOff = openServer(redis.url.replace(/:\d+\/0$/, `:${network.port}/0`), { byNotices })
+    await using other = openServer(redis.url, { byNotices })
+    await connected(cutOff)
+    await connected(other)
+    other.peers.send('monitors', 'by Redis')
+    await eventually(() => expect(textsOf(cutOff)).toEqual(['by Redis']))
+    network.break(true)
+    await eventually(() => {
+      other.peers.send('monitors', 'by PostgreSQL')
+      expect(cutOff.heard).toContain('by PostgreSQL')
+    })
+    expect([...cutOff.senders]).toEqual([other.peers.self])
+    network.break(false)
+    await connected(cutOff, 2)
+    await eventually(() => {
+      const before = other.byPostgres.length
+      other.peers.send('monitors', 'by Redis again')
+      expect(other.byPostgres).toHaveLength(before)
+    })
+    await eventually(() => expect(textsOf(cutOff).at(-1)).toBe('by Redis again'))
   })
 
   it('with a wrong password send through PostgreSQL', async () => {

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
-import { newId } from '../../ids.ts'
 import type { Log } from '../../log.ts'
-import { repeatedFromNow } from '../../repeated.ts'
+import { repeated, repeatedFromNow } from '../../repeated.ts'
 import { createListeners, type Peers } from '../control-db/peers.ts'
 import type { SecretKey } from '../secret-key.ts'
 import { type RedisOptions, readRedisAddress } from './address.ts'
@@ -15,9 +14,13 @@ const RETRY_MS = 500
 const PING_MS = 3_000
 const ANSWER_MS_MAX = 5_000
 
+/** How often a server without Redis says so, and how long others believe it, so that one lost notice changes nothing. */
+const AWAY_SAID_MS = 2_000
+const AWAY_BELIEVED_MS = 3 * AWAY_SAID_MS
+
 /** How messages through Redis are sent. */
 export interface RedisUse {
-  /** Messages take this way while Redis cannot be reached, and changes of tables always. */
+  /** Messages take this way while any server cannot reach Redis, and changes of tables always. */
   base: Peers
   /** That all servers of the same stores have. */
   secretKey: Pick<SecretKey, 'hash'>
@@ -26,18 +29,25 @@ export interface RedisUse {
 
 /**
  * Servers that send each other messages through Redis. Where Redis cannot be reached, servers start and work
- * all the same, and connect to it as soon as they can.
+ * all the same, and connect to it as soon as they can. One that cannot reach it hears only what is sent through the base, so it
+ * says so there, and all send that way until it can.
  */
 export function openRedisPeers(
   options: RedisOptions,
   { base, secretKey, log }: RedisUse,
 ): Peers & AsyncDisposable {
-  const self = newId()
+  const { self } = base
   const channel = channelOf(options, secretKey)
   const listeners = createListeners()
   /** The client that has subscribed and is connected. */
   let connected: RedisClient | undefined
   let isAwayLogged = false
+  /** Until then, another server is taken to have no Redis. */
+  let isOneAwayUntil = 0
+
+  base.onMessage('without_redis', (text) => {
+    if (text !== undefined) isOneAwayUntil = performance.now() + AWAY_BELIEVED_MS
+  })
 
   function received(message: string): void {
     const [topic = '', from = '', ...text] = message.split('\n')
@@ -50,8 +60,9 @@ export function openRedisPeers(
     isAwayLogged = true
     log.warn(
       { reason: messageOf(error) },
-      'Redis cannot be used: messages to other servers go through PostgreSQL until it can',
+      'Redis cannot be used: messages of all servers go through PostgreSQL until it can',
     )
+    base.send('without_redis', '')
   }
 
   function open(): RedisClient {
@@ -95,13 +106,17 @@ export function openRedisPeers(
   }
 
   const looks = repeatedFromNow(PING_MS, look)
+  const notices = repeated(AWAY_SAID_MS, async () => {
+    if (connected === undefined) base.send('without_redis', '')
+  })
 
   return {
     arePossible: base.arePossible,
+    self,
     onChange: base.onChange,
 
     send(topic, text) {
-      if (connected === undefined) return base.send(topic, text)
+      if (connected === undefined || performance.now() < isOneAwayUntil) return base.send(topic, text)
       connected.publish(channel, [topic, self, text].join('\n')).catch(() => base.send(topic, text))
     },
 
@@ -111,6 +126,7 @@ export function openRedisPeers(
     },
 
     async [Symbol.asyncDispose]() {
+      await notices[Symbol.asyncDispose]()
       if (client.isOpen) client.destroy()
       await looks[Symbol.asyncDispose]()
     },
