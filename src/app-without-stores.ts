@@ -12,6 +12,7 @@ export function routesWithoutStores(): Route[] {
   const stores: Stores = {
     traces: nothing(),
     control: nothing(),
+    controlWatch: nothing(),
     peers: nothing(),
     dropControlLog: nothing(),
     blobs: nothing(),

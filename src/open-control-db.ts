@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Log } from './log.ts'
 import { migrateControlDb } from './stores/control-db/migrate.ts'
 import { NO_PEERS, type Peers } from './stores/control-db/peers.ts'
-import type { ControlDb } from './stores/control-db/port.ts'
+import { type ControlDb, type ControlDbWatch, NOTHING_WATCHED } from './stores/control-db/port.ts'
 import { type PostgresOptions, placeOfPostgres } from './stores/control-db/postgres-address.ts'
 import { CONTROL_FILE, hasSqlite, openSqlite } from './stores/control-db/sqlite.ts'
 import { NO_TELEMETRY, type Telemetry } from './telemetry.ts'
@@ -23,6 +23,7 @@ export interface ControlDbPlace {
 export interface OpenControlDb extends AsyncDisposable {
   control: ControlDb
   peers: Peers
+  watch: ControlDbWatch
   /** Removes earlier versions of rows from the disk. A server elsewhere does so by its own rules. */
   dropLog: () => void
 }
@@ -38,18 +39,16 @@ export async function openControlDb(
   written: (error: unknown) => void,
 ): Promise<OpenControlDb> {
   await using opening = new AsyncDisposableStack()
-  const { control, peers, dropLog, migrated } = await openUnmigrated(place, log, written)
+  const { control, migrate, ...more } = await openUnmigrated(place, log, written)
   opening.use(control)
-  await migrateControlDb(control)
-  await migrated?.()
+  await migrate()
   const opened = opening.move()
-  return { control, peers, dropLog, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { control, ...more, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-interface Unmigrated extends Pick<OpenControlDb, 'peers' | 'dropLog'> {
+interface Unmigrated extends Pick<OpenControlDb, 'peers' | 'watch' | 'dropLog'> {
   control: ControlDb & AsyncDisposable
-  /** To be called once the tables are there. */
-  migrated?: () => Promise<void>
+  migrate: () => Promise<void>
 }
 
 async function openUnmigrated(
@@ -59,7 +58,13 @@ async function openUnmigrated(
 ): Promise<Unmigrated> {
   if (postgres === undefined) {
     const control = openSqlite(dataFolder, written, telemetry)
-    return { control, peers: NO_PEERS, dropLog: control.dropLog }
+    return {
+      control,
+      peers: NO_PEERS,
+      watch: NOTHING_WATCHED,
+      dropLog: control.dropLog,
+      migrate: () => migrateControlDb(control),
+    }
   }
   if (hasSqlite(dataFolder))
     log.warn(
@@ -69,7 +74,12 @@ async function openUnmigrated(
   // A server without it need not wait until the driver is loaded.
   const { openPostgres } = await import('./stores/control-db/postgres.ts')
   const control = await openPostgres(postgres, log, { servers, written, telemetry })
-  return { control, peers: control.peers, dropLog: () => undefined, migrated: control.reportChanges }
+  const { peers, watch } = control
+  async function migrate(): Promise<void> {
+    await control.migrate()
+    await control.reportChanges()
+  }
+  return { control, peers, watch, dropLog: () => undefined, migrate }
 }
 
 /** Where a control database is, for people; without a password. */

@@ -9,7 +9,7 @@ import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stor
 import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 import type { Peers } from './stores/control-db/peers.ts'
-import type { ControlDb } from './stores/control-db/port.ts'
+import type { ControlDb, ControlDbWatch } from './stores/control-db/port.ts'
 import { type DataFolderUse, openDataFolder } from './stores/data-folder.ts'
 import { checkPlaces, type Places } from './stores/move/records.ts'
 import type { RedisOptions } from './stores/redis/address.ts'
@@ -24,6 +24,7 @@ import { createWriteFailures, type WriteFailures } from './stores/write-failures
 export interface Stores extends AsyncDisposable {
   traces: TraceDb
   control: ControlDb
+  controlWatch: ControlDbWatch
   /** The other servers of these stores. */
   peers: Peers
   /** Removes earlier versions of rows of the control database from the disk. */
@@ -98,6 +99,7 @@ export async function openStores(
   const noteControlWrite = (error: unknown): void => writeFailures.note('control_db', error)
   const {
     control,
+    watch: controlWatch,
     peers: byPostgres,
     dropLog,
   } = await named('control database', placeOfControlDb(controlPlace), async () =>
@@ -127,6 +129,7 @@ export async function openStores(
       command: (query) => writeFailures.watched('trace_db', () => traces.command(query)),
     },
     control,
+    controlWatch,
     peers,
     dropControlLog: dropLog,
     blobs: { ...blobs, put: (...blob) => writeFailures.watched('blobs', () => blobs.put(...blob)) },

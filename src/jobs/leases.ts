@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts'
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
+import { urgently } from '../stores/control-db/urgent-writes.ts'
 import type { DefinedKind } from './defined-kind.ts'
 import { JobCancelled, LeaseLost } from './job-kind.ts'
 import * as leaseQueries from './lease-queries.ts'
@@ -55,7 +56,8 @@ export function startHeartbeat(deps: LeasesDeps): Disposable {
   async function beat(): Promise<void> {
     const before = running.rows()
     if (before.length === 0) return
-    const held = await leaseQueries.extendLeases(control, { tokens: tokensOf(before), leaseMs })
+    const tokens = tokensOf(before)
+    const held = await urgently(() => leaseQueries.extendLeases(control, { tokens, leaseMs }))
     const byName = new Map(held.map((row) => [nameOf(row), row]))
     for (const row of before) {
       const now = byName.get(nameOf(row))

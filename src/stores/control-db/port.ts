@@ -45,6 +45,17 @@ export class CommitInDoubt extends StoreFailed {
   }
 }
 
+/** What is known of a control database between its statements. */
+export interface ControlDbWatch {
+  /** @throws 503 while no change can be stored */
+  check(): void
+  /** What is wrong while changes can be stored. */
+  warnings(): string[]
+}
+
+/** Of a database in this process. */
+export const NOTHING_WATCHED: ControlDbWatch = { check: () => undefined, warnings: () => [] }
+
 /** Resolves when the database answers. */
 export async function pingControlDb(control: ControlDb): Promise<void> {
   await sql`select 1`.execute(control)

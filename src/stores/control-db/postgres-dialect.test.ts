@@ -5,6 +5,10 @@ import { StoreFailed } from '../../errors.ts'
 import { CommitInDoubt } from './port.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import type { ControlTables } from './tables.ts'
+import { createWriterTurns } from './writer-turns.ts'
+
+const hold = { check: () => undefined, renew: () => undefined }
+const turns = createWriterTurns()
 
 /** A control database whose connection is lost after statements with this beginning were sent; all others succeed. */
 function openSilent(begin: string): Kysely<ControlTables> {
@@ -13,9 +17,7 @@ function openSilent(begin: string): Kysely<ControlTables> {
     return { command: sql.split(' ', 1)[0]?.toUpperCase(), rowCount: 1, rows: [] }
   }
   const pool = { connect: async () => ({ query, release: () => undefined }) } as unknown as pg.Pool
-  return new Kysely({
-    dialect: postgresDialect({ pool, hold: { check: () => undefined }, written: () => undefined }),
-  })
+  return new Kysely({ dialect: postgresDialect({ pool, hold, turns, written: () => undefined }) })
 }
 
 const change = (control: Kysely<ControlTables>) => control.deleteFrom('jobs')
@@ -29,8 +31,7 @@ function openRecording({ rowCount }: { rowCount: number }) {
     return { command: sql.split(' ', 1)[0]?.toUpperCase(), rowCount, rows: [] }
   }
   const pool = { connect: async () => ({ query, release: () => undefined }) } as unknown as pg.Pool
-  const hold = { check: () => undefined }
-  const dialect = postgresDialect({ pool, hold, written: (error) => reported.push(error) })
+  const dialect = postgresDialect({ pool, hold, turns, written: (error) => reported.push(error) })
   return { control: new Kysely<ControlTables>({ dialect }), sent, reported }
 }
 

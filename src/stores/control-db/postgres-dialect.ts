@@ -10,8 +10,9 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { CommitInDoubt } from './port.ts'
-import { postgresError } from './postgres-errors.ts'
+import { isReadOnly, postgresError } from './postgres-errors.ts'
 import type { PostgresHold } from './postgres-hold.ts'
+import type { WriterTurn, WriterTurns } from './writer-turns.ts'
 
 /** Any number that other programs on the database do not use: "heddle" in ASCII. */
 const TURN = 0x686564646c65
@@ -39,8 +40,9 @@ export function postgresDialect(deps: DialectDeps): Dialect {
 /** What the dialect works with. */
 export interface DialectDeps {
   pool: pg.Pool
-  /** Asked before each write. */
-  hold: Pick<PostgresHold, 'check'>
+  /** Asked before each write, and renewed where the server takes none. */
+  hold: Pick<PostgresHold, 'check' | 'renew'>
+  turns: WriterTurns
   /** Called after each commit of a change, and with the error of a write that failed. */
   written: (error: unknown) => void
 }
@@ -53,12 +55,11 @@ interface Session extends DatabaseConnection {
 }
 
 function driverOf(deps: DialectDeps): Driver {
-  const takeTurn = createTurns()
   // Kysely hands back what it acquired.
   const sessionOf = (connection: DatabaseConnection): Session => connection as Session
   return {
     async init() {},
-    acquireConnection: async () => createSession(deps, takeTurn),
+    acquireConnection: async () => createSession(deps),
     beginTransaction: (connection) => sessionOf(connection).begin(),
     commitTransaction: (connection) => sessionOf(connection).end('commit'),
     rollbackTransaction: (connection) => sessionOf(connection).end('rollback'),
@@ -68,17 +69,25 @@ function driverOf(deps: DialectDeps): Driver {
   }
 }
 
-function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Promise<() => void>): Session {
+function createSession({ pool, hold, turns, written }: DialectDeps): Session {
   let client: pg.PoolClient | undefined
-  let endTurn: (() => void) | undefined
+  let turn: WriterTurn | undefined
   let hasChanged = false
 
   /** @param isBroken whether the connection is closed: its state is not known */
   function release(isBroken = false): void {
     client?.release(isBroken)
     client = undefined
-    endTurn?.()
-    endTurn = undefined
+    turn?.end()
+    turn = undefined
+  }
+
+  /** Reports a write that failed. @returns its error as the port defines it */
+  function failed(error: unknown): unknown {
+    if (isReadOnly(error)) hold.renew()
+    const translated = postgresError(error)
+    if (turn !== undefined) written(translated)
+    return translated
   }
 
   async function run<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -92,24 +101,26 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
       if (isChange ? (rowCount ?? 0) > 0 : !isRead(query)) hasChanged = true
       return { rows: rows ?? [], ...(isChange && { numAffectedRows: BigInt(rowCount ?? 0) }) }
     } catch (error) {
-      const translated = postgresError(error)
-      if (endTurn !== undefined) written(translated)
-      throw translated
+      throw failed(error)
     }
   }
 
   async function begin(): Promise<void> {
-    endTurn = await takeTurn()
+    turn = await turns.take()
     hasChanged = false
     try {
       hold.check()
       client ??= await pool.connect()
       // One round trip. The statements after it see what all earlier transactions have committed.
-      await client.query(`begin isolation level read committed; select pg_advisory_xact_lock(${TURN})`)
+      const waits = `set local lock_timeout = ${turn.msLeft()}`
+      await client.query(
+        `begin isolation level read committed; ${waits}; select pg_advisory_xact_lock(${TURN})`,
+      )
+      turn.begun()
     } catch (error) {
+      const translated = failed(error)
       release(true)
-      written(postgresError(error))
-      throw postgresError(error)
+      throw translated
     }
   }
 
@@ -149,7 +160,7 @@ function createSession({ pool, hold, written }: DialectDeps, takeTurn: () => Pro
     end,
     release,
     async executeQuery<Row>(query: CompiledQuery) {
-      if (endTurn === undefined && !isRead(query)) return write<Row>(query)
+      if (turn === undefined && !isRead(query)) return write<Row>(query)
       return run<Row>(query)
     },
     // biome-ignore lint/correctness/useYield: nothing is streamed.
@@ -165,16 +176,4 @@ function isRead({ query, sql }: Pick<CompiledQuery, 'query' | 'sql'>): boolean {
   if (query.kind !== 'SelectQueryNode') return false
   const before = query.with?.expressions ?? []
   return before.every(({ expression }) => expression.kind === 'SelectQueryNode')
-}
-
-/** One writer of this server waits for the lock at a time, so that the others leave the connections to readers. */
-function createTurns(): () => Promise<() => void> {
-  let last = Promise.resolve()
-  return async () => {
-    const mine = Promise.withResolvers<void>()
-    const before = last
-    last = mine.promise
-    await before
-    return mine.resolve
-  }
 }

@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../tests/cluster/postgres.ts'
 import { ClientError } from '../../errors.ts'
@@ -75,6 +79,86 @@ describe('openPostgres', () => {
       await using control = await openPostgres(place, SILENT)
       await migrateControlDb(control)
     }
+  })
+})
+
+describe('writers that wait for another one', () => {
+  it('are refused in words of their own, after 30 s since they began to wait, and health is told before', async () => {
+    const place = await newTestDatabase()
+    await using one = await openPostgres(place, SILENT, { servers: 'several' })
+    await using other = await openPostgres(place, SILENT, { servers: 'several' })
+    await createCounters(one)
+    const add = (id: string) => countersOf(other).insertInto('counters').values({ id, value: 0 }).execute()
+    const stuck = Promise.withResolvers<void>()
+    const holding = one.transaction().execute(async (tx) => {
+      // Not left open idly, which ends a transaction after 10 s.
+      const working = setInterval(() => void pingControlDb(tx), 1_000)
+      await stuck.promise
+      clearInterval(working)
+    })
+    const refused = Promise.allSettled(['a', 'b', 'c'].map(add))
+    await eventually(() => expect(other.watch.warnings()).toEqual([expect.stringMatching(/have waited for/)]))
+    for (const { status, reason } of (await refused) as PromiseRejectedResult[]) {
+      expect(status).toBe('rejected')
+      expect(reason).toMatchObject({ status: 503, message: expect.stringMatching(/busy with other writes/) })
+    }
+    expect(other.watch.warnings()).toEqual([])
+    stuck.resolve()
+    await holding
+    await add('d')
+  })
+})
+
+describe('a migration', () => {
+  it('may take longer than other statements', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'heddle-migrations-'))
+    const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+    await writeFile(
+      join(folder, '0001-limits.ts'),
+      `import { sql } from '${import.meta.resolve('kysely')}'
+      export async function up(db) {
+        for (const name of ${JSON.stringify(names)}) {
+          const { rows } = await sql\`select current_setting(\${name}) as value\`.execute(db)
+          if (rows[0].value !== '0') throw new Error(name + ' is ' + rows[0].value)
+        }
+      }`,
+    )
+    await using control = await openPostgres(await newTestDatabase(), SILENT)
+    await control.migrate(folder)
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe('a PostgreSQL server that takes no writes any more, as after a failover', () => {
+  it('is connected to anew, until it or another one takes them', async () => {
+    const place = await newTestDatabase()
+    await using control = await openPostgres(place, SILENT)
+    await createCounters(control)
+    const add = (id: string) => countersOf(control).insertInto('counters').values({ id, value: 0 }).execute()
+    await using operator = new AsyncDisposableStack()
+    const client = new pg.Client(place.url)
+    operator.defer(() => client.end())
+    await client.connect()
+    const setReadOnly = async (value: 'on' | 'off') => {
+      await client.query(`begin read write`)
+      const name = new URL(place.url).pathname.slice(1)
+      await client.query(`alter database ${name} set default_transaction_read_only = ${value}`)
+      await client.query('commit')
+    }
+    await setReadOnly('on')
+    // Those that are open already may write as before.
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and query not like '%transaction_read_only%'
+      and query not like '%pg_try_advisory%'`,
+    )
+    await eventually(async () =>
+      expect(add('a')).rejects.toMatchObject({ message: expect.stringMatching(/read only/) }),
+    )
+    await eventually(() => expect(control.watch.check).toThrow(/read only/))
+    await setReadOnly('off')
+    await eventually(() => add('b'))
+    control.watch.check()
   })
 })
 

@@ -3,15 +3,18 @@ import { HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression } 
 import pg from 'pg'
 import type { Log } from '../../log.ts'
 import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
+import { migrateControlDb } from './migrate.ts'
 import { NO_PEERS, type Peers } from './peers.ts'
-import type { ControlDb } from './port.ts'
+import type { ControlDb, ControlDbWatch } from './port.ts'
 import { type PostgresOptions, readPostgresAddress } from './postgres-address.ts'
-import { postgresDialect } from './postgres-dialect.ts'
+import { createPostgresClock, type PostgresClock } from './postgres-clock.ts'
+import { type DialectDeps, postgresDialect } from './postgres-dialect.ts'
 import { holdPostgres } from './postgres-hold.ts'
 import { createPostgresPeers, reportChanges } from './postgres-peers.ts'
 import { querySpans } from './query-spans.ts'
 import type { ControlTables } from './tables.ts'
 import { WIDE_INTEGERS } from './wide-integers.ts'
+import { createWriterTurns, WRITER_WAITS_MS_MAX, type WriterTurns } from './writer-turns.ts'
 
 /** Readers and the one writer at a time. PostgreSQL allows 100 connections of all servers by default. */
 const CONNECTIONS_MAX = 10
@@ -22,8 +25,8 @@ const CONNECT_MS_MAX = 5_000
 /** Longer than any statement takes. */
 const STATEMENT_MS_MAX = 60_000
 
-/** How long a transaction waits for those of other servers. */
-const LOCK_MS_MAX = 30_000
+/** Writers that have waited for longer than this are too many, or one of another server is stuck. */
+const WRITERS_WAIT_MS_FINE = 10_000
 
 /** Ends the transaction of a server whose connection was never closed: all others wait for it. */
 const IDLE_IN_TRANSACTION_MS_MAX = 10_000
@@ -37,6 +40,17 @@ const HOLD_ANSWER_MS_MAX = 5_000
 /** Seconds without a packet after which the server ends a connection, so that a lost server holds nothing for long. */
 const KEEPALIVE_S = 10
 
+/** Of the connections that work and read; migrations, which may rewrite large tables, have no limits. */
+const LIMITS = {
+  statement_timeout: STATEMENT_MS_MAX,
+  lock_timeout: WRITER_WAITS_MS_MAX,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+}
+const NO_LIMITS = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 }
+
+/** A migration, and what asks beside it which are applied. */
+const MIGRATING_CONNECTIONS_MAX = 2
+
 /** As `server_version_num` counts. */
 const VERSION_MIN = 150_000
 
@@ -47,7 +61,14 @@ const INT8 = 20
 const NUMERIC = 1700
 
 /** A control database on a PostgreSQL server. */
-export type OpenPostgres = ControlDb & AsyncDisposable & { peers: Peers; reportChanges(): Promise<void> }
+export type OpenPostgres = ControlDb &
+  AsyncDisposable & {
+    peers: Peers
+    watch: ControlDbWatch
+    /** Brings it to the newest version, however long that takes. */
+    migrate(folder?: string): Promise<void>
+    reportChanges(): Promise<void>
+  }
 
 /** How a control database elsewhere is used. */
 export interface PostgresUse {
@@ -73,17 +94,46 @@ export async function openPostgres(
   const sockets = createSockets()
   // The hold is released after the pool is closed: until then, writes are in progress.
   const holding = opening.use(new AsyncDisposableStack())
-  const pool = new pg.Pool({ ...connection, stream: sockets.open, max: CONNECTIONS_MAX })
+  const openPool = (config: pg.PoolConfig): pg.Pool => {
+    const pool = new pg.Pool({ ...config, stream: sockets.open })
+    // A statement in progress fails by itself; the event alone would end the process.
+    pool.on('connect', (client) => client.on('error', () => undefined))
+    // The pool drops an idle connection that breaks; the next statement opens another one.
+    pool.on('error', (error) => log.warn({ error }, 'a connection to the control database broke'))
+    return pool
+  }
+  const pool = openPool({ ...connection, max: CONNECTIONS_MAX })
   opening.defer(() => pool.end())
   const peers = servers === 'several' ? createPostgresPeers(pool, log) : undefined
   const newClient = () => new pg.Client({ ...connection, query_timeout: HOLD_ANSWER_MS_MAX })
-  const hold = holding.use(await holdPostgres({ newClient, log, peers, onLost: sockets.destroyAll }))
-  // A statement in progress fails by itself; the event alone would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  // The pool drops an idle connection that breaks; the next statement opens another one.
-  pool.on('error', (error) => log.warn({ error }, 'a connection to the control database broke'))
-  const kysely = new Kysely<ControlTables>({
-    dialect: postgresDialect({ pool, hold, written }),
+  const clock = createPostgresClock({ log })
+  const hold = holding.use(await holdPostgres({ newClient, log, peers, clock, onLost: sockets.destroyAll }))
+  const turns = createWriterTurns(WRITER_WAITS_MS_MAX)
+  const kysely = kyselyOn({ pool, hold, turns, written }, telemetry)
+
+  async function migrate(folder?: string): Promise<void> {
+    const migrating = openPool({ ...connectionOf(options, 'unlimited'), max: MIGRATING_CONNECTIONS_MAX })
+    try {
+      const deps = { pool: migrating, hold, turns: createWriterTurns(), written }
+      await migrateControlDb(kyselyOn(deps, telemetry), folder)
+    } finally {
+      await migrating.end()
+    }
+  }
+
+  const opened = opening.move()
+  return Object.assign(kysely, {
+    peers: peers ?? NO_PEERS,
+    watch: { check: hold.check, warnings: () => warningsOf(turns, clock) },
+    migrate,
+    reportChanges: async () => (peers === undefined ? undefined : reportChanges(kysely)),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  })
+}
+
+function kyselyOn(deps: DialectDeps, telemetry: Telemetry): Kysely<ControlTables> {
+  return new Kysely<ControlTables>({
+    dialect: postgresDialect(deps),
     plugins: [
       WIDE_INTEGERS,
       // An empty list is a syntax error there.
@@ -91,12 +141,16 @@ export async function openPostgres(
     ],
     ...querySpans(telemetry, 'postgresql'),
   })
-  const opened = opening.move()
-  return Object.assign(kysely, {
-    peers: peers ?? NO_PEERS,
-    reportChanges: async () => (peers === undefined ? undefined : reportChanges(kysely)),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  })
+}
+
+function warningsOf(turns: Pick<WriterTurns, 'waitsMs'>, clock: Pick<PostgresClock, 'warning'>): string[] {
+  const waits = turns.waitsMs()
+  const isLong = waits > WRITERS_WAIT_MS_FINE
+  const apart = clock.warning()
+  return [
+    ...(isLong ? [`writes have waited for ${Math.round(waits / 1000)} s for others to end`] : []),
+    ...(apart === undefined ? [] : [apart]),
+  ]
 }
 
 /** The sockets of connections: once destroyed, what waits for an answer that cannot come fails at once. */
@@ -114,20 +168,21 @@ function createSockets() {
   }
 }
 
-function connectionOf(options: PostgresOptions): pg.ClientConfig {
+function connectionOf(
+  options: PostgresOptions,
+  limits: 'limited' | 'unlimited' = 'limited',
+): pg.ClientConfig {
   const { tls, ...address } = readPostgresAddress(options)
   return {
     ...address,
     ssl: tls !== 'disable' && { rejectUnauthorized: tls === 'verify-full', ca: options.ca },
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    query_timeout: ANSWER_MS_MAX,
+    ...(limits === 'limited' && { query_timeout: ANSWER_MS_MAX }),
     keepAlive: true,
     application_name: 'heddle',
     options: settings({
       synchronous_commit: 'on',
-      statement_timeout: STATEMENT_MS_MAX,
-      lock_timeout: LOCK_MS_MAX,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+      ...(limits === 'limited' ? LIMITS : NO_LIMITS),
       tcp_keepalives_idle: KEEPALIVE_S,
       tcp_keepalives_interval: KEEPALIVE_S,
       tcp_keepalives_count: 3,

@@ -25,7 +25,7 @@ const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
 export interface StoresHealthDeps {
   stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs } & Pick<
     Stores,
-    'writeFailures' | 'brokenParts' | 'readOnly'
+    'controlWatch' | 'writeFailures' | 'brokenParts' | 'readOnly'
   >
   compute: Pick<Compute, 'statuses'>
   unexpected: UnexpectedErrors
@@ -42,10 +42,13 @@ export function createStoresHealth({
   unexpected,
   stopping,
 }: StoresHealthDeps): () => Promise<RawReply> {
-  const { traces, control, blobs, writeFailures, brokenParts, readOnly } = stores
+  const { traces, control, controlWatch, blobs, writeFailures, brokenParts, readOnly } = stores
   const unreadable = brokenParts.length === 0 ? undefined : unreadableText(brokenParts)
   const traceDb = createCheck(() => pingTraceDb(traces), traces.lastAnswerAt)
-  const controlDb = createCheck(() => pingControlDb(control))
+  const controlDb = createCheck(async () => {
+    controlWatch.check()
+    await pingControlDb(control)
+  })
   const blobStore = createCheck(() =>
     readOnly === undefined ? probeBlobs(blobs) : blobs.stat(PROBE_BLOB.key),
   )
@@ -60,7 +63,7 @@ export function createStoresHealth({
     }
     const checks = {
       trace_db: warned(trace_db, 'trace_db', unreadable),
-      control_db: warned(control_db, 'control_db'),
+      control_db: warned(control_db, 'control_db', ...controlWatch.warnings()),
       blobs: warned(blob_store, 'blobs'),
     }
     const failed = Object.entries(checks).filter(([, check]) => !check.ok)

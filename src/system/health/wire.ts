@@ -4,16 +4,16 @@ const StoreHealth = z
   .object({
     ok: z.boolean(),
     error: z.string().nullable(),
-    warning: z
-      .string()
-      .optional()
-      .meta({ description: 'It answers, but its last write failed, or something in it cannot be read' }),
+    warning: z.string().optional().meta({
+      description:
+        'It answers, but its last write failed, writes wait for long, its clock differs, or something in it cannot be read',
+    }),
   })
   .meta({ id: 'StoreHealth' })
 
 /**
  * Answered with 503 and a `reason` when a store fails. Degraded with 200 for some minutes after an error that is a bug
- * of the server, from a write that failed until one succeeds, and while a part of the trace database cannot be read. An
+ * of the server, from a write that failed until one succeeds, while writes to the control database wait for long or its clock differs, and while a part of the trace database cannot be read. An
  * engine process that does not run changes neither.
  */
 export const HealthRes = z
