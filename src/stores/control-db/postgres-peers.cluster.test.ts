@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../tests/cluster/postgres.ts'
 import { eventually } from '../../test-eventually.ts'
@@ -70,6 +71,21 @@ describe('several servers of one PostgreSQL', () => {
     const before = changes
     await one.deleteFrom('budgets').execute()
     await eventually(() => expect(changes).toBeGreaterThan(before))
+  })
+
+  it('learn of changes that an earlier version did not report', async () => {
+    const place = await newTestDatabase()
+    await using one = await openShared(place)
+    await sql`create or replace trigger heddle_changed after insert on budgets
+      for each statement execute function heddle_changed()`.execute(one)
+    await sql`comment on trigger heddle_changed on budgets is null`.execute(one)
+    await using other = await openShared(place)
+    let changes = 0
+    other.peers.onChange(['budgets'], () => {
+      changes++
+    })
+    await one.deleteFrom('budgets').execute()
+    await eventually(() => expect(changes).toBeGreaterThan(0))
   })
 
   it('hear what the others send, in order, and not themselves', async () => {

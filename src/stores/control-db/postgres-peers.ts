@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type pg from 'pg'
 import { messageOf } from '../../errors.ts'
@@ -65,24 +66,40 @@ const COLUMNS: Partial<Record<WatchedTable, string>> = {
   erasures: 'insert or delete or update of gone_at',
 }
 
-/** Makes the triggers that report changes, unless they are there. */
+/** Makes the triggers that report changes, and replaces those that another version made otherwise. */
 export async function reportChanges(control: ControlDb): Promise<void> {
-  const { rows } = await sql<{ table: string }>`
-    select tgrelid::regclass::text as "table" from pg_trigger where tgname = 'heddle_changed'`.execute(
-    control,
-  )
-  const reported = new Set(rows.map(({ table }) => table))
-  const missing = WATCHED_TABLES.filter((table) => !reported.has(table))
-  if (missing.length === 0) return
+  const { rows } = await sql<{ table: string; definition: string | null }>`
+    select tgrelid::regclass::text as "table", obj_description(oid, 'pg_trigger') as definition
+    from pg_trigger where tgname = 'heddle_changed'`.execute(control)
+  const known = new Map(rows.map(({ table, definition }) => [table, definition]))
+  const outdated = WATCHED_TABLES.filter((table) => known.get(table) !== definitionOf(table))
+  if (outdated.length === 0) return
   await control.transaction().execute(async (tx) => {
-    await sql`create or replace function heddle_changed() returns trigger language plpgsql as $$
-      begin
-        perform pg_notify('heddle', 'table' || chr(10) || tg_table_name);
-        return null;
-      end $$`.execute(tx)
-    for (const table of missing)
-      await sql`create or replace trigger heddle_changed
-        after ${sql.raw(COLUMNS[table] ?? 'insert or delete or update')} on ${sql.table(table)}
-        for each statement execute function heddle_changed()`.execute(tx)
+    await sql.raw(FUNCTION).execute(tx)
+    for (const table of outdated) {
+      await sql.raw(triggerOn(table)).execute(tx)
+      await sql`comment on trigger heddle_changed on ${sql.table(table)} is ${sql.lit(definitionOf(table))}`.execute(
+        tx,
+      )
+    }
   })
+}
+
+const FUNCTION = `create or replace function heddle_changed() returns trigger language plpgsql as $$
+  begin
+    perform pg_notify('heddle', 'table' || chr(10) || tg_table_name);
+    return null;
+  end $$`
+
+function triggerOn(table: WatchedTable): string {
+  return `create or replace trigger heddle_changed
+    after ${COLUMNS[table] ?? 'insert or delete or update'} on ${table}
+    for each statement execute function heddle_changed()`
+}
+
+/** What a trigger's comment says, so that another definition is noticed. */
+function definitionOf(table: WatchedTable): string {
+  return createHash('sha256')
+    .update(FUNCTION + triggerOn(table))
+    .digest('hex')
 }
