@@ -76,7 +76,7 @@ export interface JobKind<Payload> {
   interruptionsMax?: number
   /**
    * Entities take turns. Within each, `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a
-   * group run one after the other on all servers together, in the order of their ids, and the group that has waited
+   * group run one after the other on all servers together, in the order in which they were added, and the group that has waited
    * longest since its last job goes first.
    */
   order?: 'by-time' | 'groups-in-turn'

@@ -1,6 +1,6 @@
 import type { Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
-import { isoIn } from '../time.ts'
+import { isoIn, nowAfter } from '../time.ts'
 import { cancelJob } from './cancel-job.ts'
 import { placesInTurn } from './groups-in-turn.ts'
 import type { JobKind, NewJob } from './job-kind.ts'
@@ -60,9 +60,15 @@ export function createJobsOfKind<Payload>(
   const { control, wake } = deps
   const { kind } = declared
 
-  function addIn(tx: ControlTx, jobs: readonly NewJob<Payload>[]): Promise<void> {
+  async function addIn(tx: ControlTx, jobs: readonly NewJob<Payload>[]): Promise<void> {
     const rows = jobs.map((job) => rowOf(declared, job))
-    return queries.insertJobs(tx, rows)
+    const groups = [...new Set(jobs.flatMap(({ group }) => group ?? []))]
+    if (groups.length > 0) {
+      // The jobs of a group run in this order, and the clock of the server that added the last one may be ahead.
+      const last = await queries.lastAdded(tx, { kind, groups })
+      for (const row of rows) if (row.group_key != null) row.created_at = nowAfter([last.get(row.group_key)])
+    }
+    await queries.insertJobs(tx, rows)
   }
 
   return {

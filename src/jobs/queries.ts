@@ -93,6 +93,22 @@ export async function countOpenOf(
   return new Map(rows.map(({ group_key, count }) => [group_key ?? '', Number(count)]))
 }
 
+/** When the last job of each of some groups was added, of those that have any which has not ended. */
+export async function lastAdded(
+  tx: ControlTx,
+  { kind, groups }: { kind: string; groups: readonly string[] },
+): Promise<Map<string, string>> {
+  const rows = await tx
+    .selectFrom('jobs')
+    .select((eb) => ['group_key', eb.fn.max('created_at').as('created_at')])
+    .where('kind', '=', kind)
+    .where('state', 'in', OPEN)
+    .where('group_key', 'in', groups)
+    .groupBy('group_key')
+    .execute()
+  return new Map(rows.map(({ group_key, created_at }) => [group_key ?? '', created_at]))
+}
+
 /** The jobs that wait under singleton keys. */
 export function waitingUnder(
   tx: ControlTx,
@@ -212,13 +228,14 @@ const OPEN_FIELDS = [
 /** What decides which of the waiting jobs is next; without payloads, which may be large. */
 export type OpenJob = Pick<JobRow, (typeof OPEN_FIELDS)[number]>
 
-/** Every job of a kind that waits or runs, at one moment, in the order of their ids. */
+/** Every job of a kind that waits or runs, at one moment, in the order in which they were added. */
 export function openJobs(control: ControlDb, kind: string): Promise<OpenJob[]> {
   return control
     .selectFrom('jobs')
     .select(OPEN_FIELDS)
     .where('kind', '=', kind)
     .where('state', 'in', OPEN)
+    .orderBy('created_at')
     .orderBy('id')
     .execute()
 }
