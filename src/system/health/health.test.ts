@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dependencyFailed, unavailable } from '../../errors.ts'
+import { NOTHING_WATCHED } from '../../stores/control-db/port.ts'
 import { fileError } from '../../stores/disk-errors.ts'
 import { countWrites } from '../../stores/trace-db/counted.ts'
 import { createWriteFailures } from '../../stores/write-failures.ts'
@@ -86,6 +87,37 @@ describe('GET /health after errors', () => {
     expect(reply.status).toBe(503)
     expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
       reason: 'trace_db: closed until they can be repaired: calls',
+    })
+  })
+
+  it.each([
+    [200, 'degraded', { warnings: () => ['writes have waited'] }],
+    [
+      503,
+      'failing',
+      {
+        check() {
+          throw unavailable('takes none')
+        },
+      },
+    ],
+  ])('%i while the control database is %s', async (code, status, watched) => {
+    const controlWatch = { ...NOTHING_WATCHED, ...watched }
+    const stores = { ...server.stores, controlWatch, traces: countWrites(server.stores.traces) }
+    const health = createStoresHealth({
+      stores,
+      compute,
+      unexpected: NO_UNEXPECTED_ERRORS,
+      stopping: NOT_STOPPING,
+    })
+    await eventually(async () => {
+      const reply = await health()
+      const reason = expect.stringMatching(/^control_db: (writes have waited|takes none)$/)
+      expect({ code: reply.status, ...JSON.parse(String(reply.body)) }).toMatchObject({
+        code,
+        status,
+        reason,
+      })
     })
   })
 
