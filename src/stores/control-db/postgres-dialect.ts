@@ -113,8 +113,9 @@ function createSession({ pool, hold, turns, written }: DialectDeps): Session {
       client ??= await pool.connect()
       // One round trip. The statements after it see what all earlier transactions have committed.
       const waits = `set local lock_timeout = ${turn.msLeft()}`
+      // What is left of its time is for this lock alone.
       await client.query(
-        `begin isolation level read committed; ${waits}; select pg_advisory_xact_lock(${TURN})`,
+        `begin isolation level read committed; ${waits}; select pg_advisory_xact_lock(${TURN}); reset lock_timeout`,
       )
       turn.begun()
     } catch (error) {
