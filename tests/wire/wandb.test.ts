@@ -123,6 +123,27 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
     },
   )
 
+  it.each(['clients', 'clients-oldest'] as const)(
+    'sends a run that was logged offline whole, without one failed request, with wandb %s',
+    async (environment) => {
+      if (!isReady(environment)) return
+      const program = [pythonIn(environment), clientProgram('wandb_offline.py'), `offline-${environment}`]
+      const seen = await runClient(program, await settings())
+      expect((await server.takeRequests()).filter(({ status }) => status >= 400)).toEqual([])
+      expect(seen).toMatchObject({
+        state: 'finished',
+        config: { lr: 0.1 },
+        losses: [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5],
+        saved: 'saved',
+        artifacts: ['data:v0', 'run-off-table:v0'],
+        listed: ['data:v0'],
+        collections: ['data'],
+        file: 'one',
+        table: [[1]],
+      })
+    },
+  )
+
   it('links versions, and renames, tags and deletes collections, without one failed request', async () => {
     const program = [pythonIn('clients'), clientProgram('wandb_links.py'), 'links']
     const seen = await runClient(program, await settings())

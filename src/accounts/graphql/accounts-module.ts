@@ -10,6 +10,9 @@ import { globalId } from './global-id.ts'
 import type { GraphqlModule } from './graphql-module.ts'
 import { type EntityNode, entityNode, type ProjectNode, projectNode } from './project-node.ts'
 
+/** The newest wandb that tests use. Wire: 0.22 lists artifacts only with servers that know a version, and takes newer ones for more able. */
+const NEWEST_CLIENT = '0.31.0'
+
 /** The caller, and whether a project exists or is to be created: what W&B clients ask before anything else. */
 export function accountsModule({
   projects,
@@ -46,6 +49,7 @@ export function accountsModule({
         /** Wire: features name what newer servers can do; without any, clients use what all servers can. */
         serverInfo: (_: unknown, _args: unknown, context: CallContext) => ({
           features: [],
+          cliVersionInfo: { max_cli_version: NEWEST_CLIENT },
           frontendHost: publicAddress(originOf(context)),
         }),
         async models(_: unknown, args: PageArguments & { entityName?: string | null }, context: CallContext) {

@@ -25,6 +25,26 @@ export const ACCOUNT_TYPES = `
   type ServerInfo {
     frontendHost: String!
     features: [ServerFeature]!
+    cliVersionInfo: JSON
+    latestLocalVersionInfo: LocalVersionInfo
+  }
+
+  type LocalVersionInfo {
+    outOfDate: Boolean
+    latestVersionString: String
+    versionOnThisInstanceString: String
+  }
+
+  type ServerSettings {
+    serverMessages: [ServerMessage!]
+  }
+
+  type ServerMessage {
+    utfText: String
+    plainText: String
+    htmlText: String
+    messageType: String
+    messageLevel: String
   }
 
   type ServerFeature {

@@ -9,7 +9,8 @@ import {
 } from 'graphql'
 import { ClientError } from '../../errors.ts'
 import type { Access, Allowed, Authorize } from '../../http/access.ts'
-import type { CallContext } from '../../http/caller.ts'
+import type { CallContext, Caller } from '../../http/caller.ts'
+import { isRecord } from '../../is-record.ts'
 import { countFields, type DocumentContext, reading } from './bounded-fields.ts'
 import { boundSize } from './document-size.ts'
 import { createDocumentWork } from './document-work.ts'
@@ -102,7 +103,8 @@ function accessOf({ access }: GraphqlModule, typeName: string, fieldName: string
 
 /** A resolver that answers only callers with a right to what its arguments name, and counts the request for whose it is. */
 function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authorize): Resolver {
-  return async (source: never, args: never, context: CallContext) => {
+  return async (source: never, given: never, context: CallContext) => {
+    const args = inCallersEntity(given, context.caller)
     const { input, ...rest }: { input?: object } & Record<string, unknown> = args
     let places: readonly Allowed[]
     try {
@@ -114,6 +116,13 @@ function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authori
     for (const { entity } of places) context.limits?.forEntity(entity, context.bodyBytes)
     return resolve(source, args, context)
   }
+}
+
+/** Wire: a client that has not asked whose its key is sends an empty name for the caller's own entity, as `wandb sync` does. */
+function inCallersEntity<Given extends Arguments>(given: Given, caller: Caller): Given {
+  const args = given['entityName'] === '' ? { ...given, entityName: caller.defaultEntity } : given
+  const input = args['input']
+  return isRecord(input) ? { ...args, input: inCallersEntity(input, caller) } : args
 }
 
 /** Clients wait and try again. */

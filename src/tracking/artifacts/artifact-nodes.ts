@@ -89,10 +89,14 @@ export function aliasNode(collection: CollectionNode, alias: string) {
   }
 }
 
+export function artifactFileId(artifactId: string, name: string): string {
+  return globalId('ArtifactFile', `${artifactId}:${name}`)
+}
+
 /** A file; its URLs work without a key, and that of a reference is the reference. */
 export function fileNode(file: FileRow, url: string) {
   return {
-    id: globalId('ArtifactFile', `${file.artifact_id}:${file.name}`),
+    id: artifactFileId(file.artifact_id, file.name),
     name: file.name,
     displayName: file.name,
     url,

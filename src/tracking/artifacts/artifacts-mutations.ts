@@ -4,7 +4,7 @@ import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { objectText } from '../object-text.ts'
 import type { Runs } from '../runs/service.ts'
-import { versionNode } from './artifact-nodes.ts'
+import { artifactFileId, versionNode } from './artifact-nodes.ts'
 import type * as inputs from './artifacts-inputs.ts'
 import { LATEST } from './names.ts'
 import type { Artifacts } from './service.ts'
@@ -131,6 +131,7 @@ function uploadMutations(
       }
       const edges = files.map(({ id, name, artifactID }) => ({
         node: {
+          id: artifactFileId(id, name),
           name,
           displayName: name,
           storagePath: name,

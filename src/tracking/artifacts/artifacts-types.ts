@@ -22,7 +22,7 @@ export const ARTIFACT_TYPES = `
   }
 
   extend type Project {
-    artifact(name: String!): Artifact
+    artifact(name: String!, enableTracking: Boolean): Artifact
     artifactType(name: String!): ArtifactType
     artifactTypes(first: Int, after: String): ArtifactTypeConnection
     artifactCollection(name: String!): ArtifactCollection
@@ -187,6 +187,7 @@ export const ARTIFACT_TYPES = `
   type ArtifactUploadEdge { node: ArtifactUpload }
 
   type ArtifactUpload {
+    id: ID!
     name: String!
     displayName: String!
     storagePath: String

@@ -9,7 +9,7 @@ import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import { objectText } from '../object-text.ts'
 import { forkedFrom } from './client-record.ts'
-import type { RunName } from './queries.ts'
+import type { RunName, RunRow } from './queries.ts'
 import { runFields } from './run-fields.ts'
 import { type RunNode, runNode, writtenNode } from './run-node.ts'
 import type { RunChange } from './run-writer.ts'
@@ -72,7 +72,7 @@ export function runsModule(runs: Runs): GraphqlModule {
           const change = changeOf(input)
           if (input.id != null && input.name == null) {
             const row = await runs.change(plainId('Run', input.id), change)
-            return { bucket: writtenNode({ row, inserted: false }, change), inserted: false }
+            return upsertPayload({ row, inserted: false }, change)
           }
           const name = {
             entity: input.entityName ?? caller.defaultEntity,
@@ -80,8 +80,7 @@ export function runsModule(runs: Runs): GraphqlModule {
             run: input.name ?? newId().slice(-8),
           }
           await refuseFork(name, change)
-          const started = await runs.start(name, change, caller.user)
-          return { bucket: writtenNode(started, change), inserted: started.inserted }
+          return upsertPayload(await runs.start(name, change, caller.user), change)
         },
 
         async deleteRun(_: unknown, { input }: { input: { id: string; deleteArtifacts?: boolean | null } }) {
@@ -117,6 +116,12 @@ export function runsModule(runs: Runs): GraphqlModule {
       Run: runFields(runs),
     },
   }
+}
+
+/** Wire: 0.22 reads the messages of every reply; there are none. */
+function upsertPayload(written: { row: RunRow; inserted: boolean }, change: RunChange) {
+  const serverSettings = { serverMessages: [] }
+  return { bucket: writtenNode(written, change), inserted: written.inserted, serverSettings }
 }
 
 /** What the resolver acts on: the project of a run by its name, or a run by its id where it has no name, whatever else is named. */

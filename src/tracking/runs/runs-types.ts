@@ -128,6 +128,7 @@ export const RUN_TYPES = `
   type UpsertBucketPayload {
     bucket: Run
     inserted: Boolean
+    serverSettings: ServerSettings
   }
 
   input DeleteRunInput {
