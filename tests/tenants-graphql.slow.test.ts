@@ -1,6 +1,6 @@
 /** Every field of the W&B API, about things of one tenant, in the name of another: the documents come from its schema. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { globalId } from '../src/accounts/graphql/global-id.ts'
+import { globalId, plainId } from '../src/accounts/graphql/global-id.ts'
 import {
   type Field,
   isList,
@@ -101,6 +101,7 @@ function named(
     summaryMetrics: '{}',
     state: null,
     type: null,
+    ...(field === 'deleteFiles' && { files: [globalId('RunFile', `${plainId('Run', run)}:data.txt`)] }),
   }
 }
 

@@ -50,7 +50,7 @@ export function createTrackingArea(deps: TrackingDeps): TrackingArea {
     artifacts,
     runs,
     storedBy: async (entity) => (await artifacts.storedBy(entity)) + (await runs.storedBy(entity)),
-    graphqlParts: [filesModule, runsModule(runs), artifactsModule(artifacts, runs)],
+    graphqlParts: [filesModule, runsModule(runs, artifacts.removeOutputs), artifactsModule(artifacts, runs)],
     owners: {
       run: runs.byId,
       'artifact version': artifacts.version,

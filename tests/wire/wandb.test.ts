@@ -67,7 +67,12 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         failed: 'failed',
       },
       stopped: ['finished', 'running', 'finished'],
-      unsupported: [expect.stringContaining('mode="shared"'), expect.stringContaining('fork_from')],
+      unsupported: [
+        expect.stringContaining('mode="shared"'),
+        expect.stringContaining('fork_from'),
+        expect.stringContaining('fork_from'),
+      ],
+      rewound: [[0, 1, 2, 'after'], ['after'], 'finished'],
       changed: {
         config: { lr: 0.1, layers: [1, 2], more: true, added: 5 },
         notes: 'changed',
@@ -135,6 +140,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         config: { lr: 0.1 },
         losses: [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5],
         saved: 'saved',
+        saved_after: [],
         artifacts: ['data:v0', 'run-off-table:v0'],
         listed: ['data:v0'],
         collections: ['data'],

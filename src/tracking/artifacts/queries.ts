@@ -177,6 +177,18 @@ function versionsOfRun(db: ControlTx, { run_id, role, rights }: OfRun): ReturnTy
   return query.where('version.id', 'in', used)
 }
 
+/** Versions in any state that a run logged and that have neither an alias that is stored nor a link. */
+export async function unnamedOutputs(db: ControlTx, run_id: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('artifact_versions')
+    .select('id')
+    .where('run_id', '=', run_id)
+    .where('id', 'not in', db.selectFrom('artifact_aliases').select('artifact_id'))
+    .where('id', 'not in', db.selectFrom('artifact_links').select('artifact_id'))
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 export async function insertUse(tx: ControlTx, use: { run_id: string; artifact_id: string }): Promise<void> {
   await tx
     .insertInto('artifact_uses')

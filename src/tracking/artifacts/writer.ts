@@ -61,6 +61,8 @@ export interface ArtifactWriter {
   publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }>
   /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
   removeVersions(ids: readonly string[]): Promise<void>
+  /** Deletes the versions that a run has logged, but for those with an alias other than `latest` and those that are linked. */
+  removeOutputs(run_id: string): Promise<void>
   /**
    * Points aliases of collections at a version, away from their previous ones: all of them or, with an error, none.
    * @throws 400 for too many, 404 for a version that is not committed or not in one of the collections.
@@ -112,6 +114,15 @@ export function createArtifactWriter({
     await contents.release(ownersOf(ids))
   }
 
+  async function removeOutputs(run_id: string): Promise<void> {
+    const ids = await control.transaction().execute(async (tx) => {
+      const unnamed = await queries.unnamedOutputs(tx, run_id)
+      await queries.markDeleted(tx, unnamed, nowIso())
+      return unnamed
+    })
+    await contents.release(ownersOf(ids))
+  }
+
   async function setAliases(id: string, aliases: readonly AliasIn[]): Promise<void> {
     checkAliasCount(aliases)
     await control.transaction().execute(async (tx) => {
@@ -156,6 +167,7 @@ export function createArtifactWriter({
   return {
     publish,
     removeVersions,
+    removeOutputs,
     setAliases,
     removeAliases,
     use,

@@ -95,6 +95,14 @@ export function selectFirstStep(run: RunKey): Query {
   }
 }
 
+/** How many steps the history has. */
+export function countSteps(run: RunKey): Query {
+  return {
+    sql: `SELECT uniqExact(step) AS count FROM run_metrics WHERE ${OF_RUN} AND stream = 'history'`,
+    params: { ...run },
+  }
+}
+
 /** Every key with its number of steps, and whether its values are numbers. */
 export function selectKeys(run: RunKey, wanted: { stream: Stream; limit: number }): Query {
   return {
@@ -149,6 +157,14 @@ export function selectLogLines(
       WHERE ${OF_RUN} AND line >= {lineFrom:UInt64} AND line < {lineBefore:UInt64}
       ORDER BY line LIMIT {limit:UInt64}`,
     params: { ...run, ...wanted },
+  }
+}
+
+/** All but the history up to and with a step. */
+export function deleteAfter(run: RunKey, step: number): Query {
+  return {
+    sql: `DELETE FROM run_metrics WHERE ${OF_RUN} AND (stream != 'history' OR step > {step:Int64})`,
+    params: { ...run, step },
   }
 }
 

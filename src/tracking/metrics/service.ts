@@ -52,6 +52,8 @@ export interface Metrics extends MetricsWriting {
   lastLine(run: queries.RunKey, stream: Stream): Promise<string | undefined>
   /** The lowest step of the history; undefined when there is none. */
   firstStep(run: queries.RunKey): Promise<number | undefined>
+  /** How many steps the history has. */
+  countSteps(run: queries.RunKey): Promise<number>
   /**
    * Lines spread evenly over the run, or over a range of its steps; with keys, only lines that have all of them, and no other
    * members.
@@ -118,6 +120,8 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
     lines,
     lastLine,
     firstStep,
+    countSteps: async (run) =>
+      (await firstOf(traces.query<{ count: number }>(queries.countSteps(run))))?.count ?? 0,
     sample,
     keys: (run, stream) => rowsOf(traces.query(queries.selectKeys(run, { stream, limit: KEYS_MAX }))),
     points: (run, wanted) => rowsOf(traces.query(queries.selectPoints(run, wanted))),
@@ -152,6 +156,8 @@ interface MetricsWriting {
     chunk: { offset: number; content: readonly string[]; fallbackTime: string },
   ): Promise<void>
   delete(run: queries.RunKey): Promise<void>
+  /** Deletes all but the history up to and with a step. */
+  rewind(run: queries.RunKey, step: number): Promise<void>
 }
 
 function createMetricsWriting(traces: TraceDb): MetricsWriting {
@@ -199,7 +205,12 @@ function createMetricsWriting(traces: TraceDb): MetricsWriting {
     await traces.command(queries.deleteOf('run_log_lines', run))
   }
 
-  return { write, writeLog, delete: remove }
+  async function rewind(run: queries.RunKey, step: number): Promise<void> {
+    await traces.command(queries.deleteAfter(run, step))
+    await traces.command(queries.deleteOf('run_log_lines', run))
+  }
+
+  return { write, writeLog, delete: remove, rewind }
 }
 
 /** Inserts rows in order, a part of them at a time, with a turn for other requests after each. */

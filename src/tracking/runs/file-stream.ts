@@ -103,9 +103,15 @@ async function record(
   })
 }
 
+/**
+ * Whether a summary is not older than the present one. One that comes late has both an earlier step and an earlier time; a time alone
+ * may be any that a program logs, and steps begin anew with a run that is logged again.
+ */
 function replaces(summary: string, present: string): boolean {
   const next = summary.length > OBJECT_CHARS_MAX ? undefined : parseLine(summary)
   if (next === undefined) return false
-  const before = Number(parseLine(present)?.['_timestamp'])
-  return !(Number(next['_timestamp']) < before)
+  const before = parseLine(present)
+  const isEarlier = (key: string): boolean => Number(next[key]) < Number(before?.[key])
+  const hasStep = '_step' in next && before !== undefined && '_step' in before
+  return !(isEarlier('_timestamp') && (!hasStep || isEarlier('_step')))
 }

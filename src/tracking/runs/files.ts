@@ -12,6 +12,7 @@ import { sendFile } from '../send-file.ts'
 import type { Signature, SignedUrls } from '../signed-urls.ts'
 import {
   countFiles,
+  deleteFile,
   findFile,
   findRunById,
   pageFiles,
@@ -21,6 +22,7 @@ import {
   selectOwnerIds,
   sumOfEntity,
 } from './queries.ts'
+import type { RunFileName } from './run-file-id.ts'
 import type { RunFileUploadRes } from './wire.ts'
 
 /** Logs, code and media of a run; larger files belong in an artifact. */
@@ -73,6 +75,8 @@ export interface RunFiles {
   ): Promise<RunFileUploadRes>
   /** Sends a file for its signed URL. @throws 403, 404. */
   signedFile(req: { run_id: string; name: string } & Signature, context: CallContext): Promise<RawReply>
+  /** Deletes files and releases their bytes; absent ones are no error. @throws 400 for too many. */
+  deleteFiles(files: readonly RunFileName[]): Promise<void>
   /**
    * Releases leftovers of a crash: bytes that were uploaded before a time, in milliseconds since 1970, and whose file was
    * replaced or deleted.
@@ -127,6 +131,16 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     return reply
   }
 
+  async function deleteFiles(files: readonly RunFileName[]): Promise<void> {
+    checkListed(files.map((file) => file.name))
+    const owners = await control.transaction().execute(async (tx) => {
+      const gone: string[] = []
+      for (const file of files) gone.push(...(await deleteFile(tx, file)))
+      return gone
+    })
+    await contents.release(owners)
+  }
+
   return {
     uploadUrls,
     downloadUrl: (file, context) =>
@@ -138,6 +152,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
       return pageFiles(control, page)
     },
     receiveFile,
+    deleteFiles,
     signedFile,
     cleanUp: (before) =>
       contents.releaseLeftovers(OWNER_PREFIX, before, selectOwnerIds(control, OWNER_PREFIX)),

@@ -221,6 +221,20 @@ export async function putFile(tx: ControlTx, row: RunFileRow): Promise<string | 
   return before?.owner
 }
 
+/** Deletes a file's row and returns the owner of its bytes; none where there is no such file. */
+export async function deleteFile(
+  tx: ControlTx,
+  { run_id, name }: Pick<RunFileRow, 'run_id' | 'name'>,
+): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('run_files')
+    .where('run_id', '=', run_id)
+    .where('name', '=', name)
+    .returning('owner')
+    .execute()
+  return rows.map((row) => row.owner)
+}
+
 export function findFile(db: ControlTx, runId: string, name: string): Promise<RunFileRow | undefined> {
   return db
     .selectFrom('run_files')

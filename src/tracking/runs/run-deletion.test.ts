@@ -76,3 +76,48 @@ describe('createRuns', () => {
     expect(files).toHaveLength(1)
   })
 })
+
+describe('POST /graphql, deleteFiles', () => {
+  it('200 for files of runs, with their bytes; absent ones change nothing, and ids of other things are errors', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    for (const name of ['a:b', 'c']) await upload(project, name, `${project} ${name}`)
+    const before = await owners()
+    const shown = async (): Promise<{ id: string; name: string }[]> => {
+      const { files } = await runOf(project, 'r', 'files { edges { node { id name } } }')
+      return files.edges.map(({ node }: { node: { id: string; name: string } }) => node)
+    }
+    const [first, second] = await shown()
+    for (const _ of ['', 'again'])
+      expect(await client.mutate('deleteFiles', 'success', { files: [first?.id], projectId: 1 })).toEqual({
+        success: true,
+      })
+    expect(await shown()).toEqual([second])
+    expect(before.length - (await owners()).length).toBe(1)
+    await expect(client.mutate('deleteFiles', 'success', { files: ['UnVuOng='] })).rejects.toThrow('RunFile')
+  })
+})
+
+describe('POST /graphql, deleteRun', () => {
+  it('200 with its artifacts, but for those that have an alias or are linked', async () => {
+    const project = server.newProject()
+    const { bucket } = await start(project, 'r')
+    const log = (name: string, aliases: string[]) =>
+      client.log({ project, name, aliases, runName: 'r', files: { f: `${project} ${name}` } })
+    const versions = [await log('plain', ['latest']), await log('named', ['best']), await log('linked', [])]
+    await client.mutate('linkArtifact', 'versionIndex', {
+      artifactID: versions[2],
+      entityName: 'test',
+      projectName: project.slice(5),
+      artifactPortfolioName: 'shelf',
+    })
+    await client.mutate('deleteRun', 'clientMutationId', { id: bucket.id, deleteArtifacts: true })
+    expect(await runOf(project, 'r', 'id')).toBeNull()
+    const states: string[] = []
+    for (const id of versions) {
+      const { data } = await client.ask('query ($id: ID!) { artifact(id: $id) { state } }', { id })
+      states.push(data.artifact?.state)
+    }
+    expect(states).toEqual(['DELETED', 'COMMITTED', 'COMMITTED'])
+  })
+})

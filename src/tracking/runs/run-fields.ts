@@ -1,8 +1,8 @@
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
-import { globalId } from '../../accounts/graphql/global-id.ts'
 import type { Resolver } from '../../accounts/graphql/graphql-module.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import { runFileId } from './run-file-id.ts'
 import type { RunNode } from './run-node.ts'
 import { metricsKeyOf } from './run-row.ts'
 import { SAMPLES_DEFAULT, sampledHistory } from './sampled-history.ts'
@@ -79,7 +79,7 @@ export function runFields(runs: Runs): Record<string, Resolver> {
         rows.map(async (file) => {
           const directUrl = await runs.downloadUrl(file, context)
           return {
-            id: globalId('RunFile', `${file.run_id}:${file.name}`),
+            id: runFileId(file),
             name: file.name,
             displayName: file.name,
             url: directUrl,

@@ -14,10 +14,13 @@ export function stateOf(run: Pick<RunRow, 'state' | 'heartbeat_at'>): string {
   return run.state === 'running' && run.heartbeat_at < silentSince() ? 'crashed' : run.state
 }
 
-/** Whether a run has neither ended nor crashed. */
+/** Whether a run has neither ended nor been silent for too long. */
 export function isInProgress(run: Pick<RunRow, 'state' | 'heartbeat_at'>): boolean {
-  return ['pending', 'running'].includes(stateOf(run))
+  return ['pending', 'running', 'preempting'].includes(run.state) && run.heartbeat_at >= silentSince()
 }
+
+/** A run that starts again has neither ended nor been asked to. */
+export const STARTED_AGAIN = { exit_code: null, ended_at: null, stop_requested_at: null }
 
 /** The key of a run's metrics in the trace database. */
 export function metricsKeyOf(run: Pick<RunRow, 'id' | 'entity' | 'project'>): RunKey {

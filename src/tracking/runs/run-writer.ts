@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { findRun, findRunById, insertRun, type RunName, type RunRow, updateRun } from './queries.ts'
-import { isInProgress } from './run-row.ts'
+import { isInProgress, STARTED_AGAIN } from './run-row.ts'
 
 /** Wire: names of runs end up in URLs and paths; the hosted service allows as many characters. */
 const NAME_CHARS_MAX = 128
@@ -31,8 +31,8 @@ export type RunChange = Partial<
 /** Creates and changes runs. */
 export interface RunWriter {
   /**
-   * Creates, resumes or updates a run. A run of that name that has ended or crashed runs again, as if it had neither ended nor been
-   * asked to. @throws 400 for a bad name.
+   * Creates, resumes or updates a run. A run of that name that has ended or crashed, or whose program says that it starts, runs again,
+   * as if it had neither ended nor been asked to. @throws 400 for a bad name.
    */
   start(name: RunName, change: RunChange, created_by: string): Promise<{ row: RunRow; inserted: boolean }>
   /** Changes a run without starting it. @throws 404. */
@@ -64,9 +64,7 @@ export function createRunWriter({
       }
       const resumed = {
         heartbeat_at: fresh.heartbeat_at,
-        state: fresh.state,
-        // Wire: clients update the config of a run in progress by its name too.
-        ...(!isInProgress(known) && { exit_code: null, ended_at: null, stop_requested_at: null }),
+        ...(startsAgain(known, change) && { state: fresh.state, ...STARTED_AGAIN }),
       }
       await updateRun(tx, known.id, { ...resumed, ...change })
       return { row: { ...known, ...resumed, ...change }, inserted: false }
@@ -81,6 +79,11 @@ export function createRunWriter({
   }
 
   return { start, change }
+}
+
+/** Wire: clients update the config of a run in progress by its name too; those that start name their machine and program. */
+function startsAgain(known: RunRow, { host, program }: RunChange): boolean {
+  return !isInProgress(known) || host !== undefined || program !== undefined
 }
 
 function newRun({ entity, project, run }: RunName, created_by: string): RunRow {

@@ -122,7 +122,7 @@ describe('POST /graphql, runs', () => {
       JSON.stringify({ _wandb: { value: { branch_point: { run_id, step: 3 } } } })
     await expect(start(project, 'new', { config: config('old') })).rejects.toThrow('the history of old')
     expect(await start(project, 'old', { config: config('old') })).toMatchObject({ inserted: true })
-    expect(await start(project, 'old', { config: config('other') })).toMatchObject({ inserted: false })
+    await expect(start(project, 'old', { config: config('other') })).rejects.toThrow('the history of other')
     const headers = { 'x-wandb-use-async-filestream': 'true' }
     const query = `mutation { upsertBucket(input: { entityName: "test", modelName: "${project.slice(5)}", name: "s" }) { inserted } }`
     const init = { method: 'POST', headers, body: JSON.stringify({ query }) }
@@ -137,6 +137,44 @@ describe('POST /graphql, runs', () => {
     })
     expect(sent.status).toBe(400)
     expect(await runOf(project, 'new', 'name').catch(String)).toBeNull()
+  })
+
+  it('200 for a run that is rewound, which goes on from that step, and errors for steps that it has not', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const lines = Array.from({ length: 10 }, (_, step) => ({ _step: 2 * step, v: step }))
+    await stream(project, 'r', {
+      files: {
+        ...history(0, lines).files,
+        'wandb-events.jsonl': { offset: 0, content: ['{"cpu":1}'] },
+        'output.log': { offset: 0, content: ['before'] },
+        'wandb-summary.json': { offset: 0, content: ['{"_step":18,"v":9}'] },
+      },
+      complete: true,
+      exitcode: 1,
+    })
+    const fields = 'rewoundRun { id name historyLineCount project { name entity { name } } }'
+    const rewind = (metricValue: number, metricName = '_step') =>
+      client.mutate('rewindRun', fields, {
+        ...{ entityName: 'test', projectName: project.slice(5), runName: 'r' },
+        ...{ metricName, metricValue },
+      })
+    for (const bad of [-1, 1.5, 19]) await expect(rewind(bad)).rejects.toThrow('one of its steps')
+    await expect(rewind(3, 'loss')).rejects.toThrow('not a loss')
+    for (const _ of ['', 'again'])
+      expect(await rewind(9)).toMatchObject({ rewoundRun: { name: 'r', historyLineCount: 5 } })
+    const shown = 'state historyLineCount eventsLineCount logLineCount summaryMetrics history'
+    const rewound = await runOf(project, 'r', shown)
+    expect(rewound).toMatchObject({
+      state: 'running',
+      historyLineCount: 5,
+      eventsLineCount: 0,
+      logLineCount: 0,
+    })
+    expect(JSON.parse(rewound.summaryMetrics)).toMatchObject({ _step: 8, v: 4 })
+    await stream(project, 'r', history(5, [{ _step: 10, v: 100 }]))
+    const { history: after } = await runOf(project, 'r', 'history')
+    expect(after.map((line: string) => JSON.parse(line).v)).toEqual([0, 1, 2, 3, 4, 100])
   })
 
   it('200 with a listing by filters, order and page, and errors for others', async () => {

@@ -1,44 +1,44 @@
 import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphql/connection.ts'
 import { namedProject, nodes } from '../../accounts/graphql/field-access.ts'
-import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import type { Arguments, GraphqlModule } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
-import { invalidRequest, notFound } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Subject } from '../../http/access.ts'
-import type { CallContext, Caller } from '../../http/caller.ts'
-import { newId } from '../../ids.ts'
-import { objectText } from '../object-text.ts'
-import { forkedFrom } from './client-record.ts'
-import type { RunName, RunRow } from './queries.ts'
+import type { Caller } from '../../http/caller.ts'
 import { runFields } from './run-fields.ts'
-import { type RunNode, runNode, writtenNode } from './run-node.ts'
-import type { RunChange } from './run-writer.ts'
+import { plainFile } from './run-file-id.ts'
+import { type RunNode, runNode } from './run-node.ts'
+import { DEFAULT_PROJECT, runMutations } from './runs-mutations.ts'
 import { RUN_TYPES } from './runs-types.ts'
 import type { Runs } from './service.ts'
-import { refuseShared } from './shared-mode.ts'
 
-/** The project of runs without one. Wire: the hosted service has the same name for it. */
-const DEFAULT_PROJECT = 'uncategorized'
-
-/** GraphQL fields and mutations of runs. */
-export function runsModule(runs: Runs): GraphqlModule {
+/**
+ * GraphQL fields and mutations of runs.
+ * @param removeOutputs deletes the versions of artifacts that a run has logged and nothing names
+ */
+export function runsModule(runs: Runs, removeOutputs: (runId: string) => Promise<void>): GraphqlModule {
   async function run(project: ProjectNode, { name }: { name: string }): Promise<RunNode | null> {
     const row = await runs.find({ entity: project.entityName, project: project.name, run: name })
     return row === undefined ? null : runNode(row)
-  }
-
-  /** @throws 400 for a new run that another one's history would be a part of */
-  async function refuseFork(name: RunName, { config }: RunChange): Promise<void> {
-    const from = config === undefined ? undefined : forkedFrom(name.run, config)
-    if (from !== undefined && (await runs.find(name)) === undefined)
-      throw invalidRequest(`wandb.init(fork_from=…) is not supported: the history of ${from} is not copied`)
   }
 
   return {
     types: RUN_TYPES,
     access: {
       upsertBucket: { verb: 'ingest', about: aboutUpsert },
+      rewindRun: {
+        verb: 'write',
+        about: (input, caller) =>
+          namedProject('write').about(
+            { ...input, projectName: input['projectName'] ?? DEFAULT_PROJECT },
+            caller,
+          ),
+      },
       deleteRun: nodes('write', { id: ['run', 'Run'] }),
+      deleteFiles: {
+        verb: 'write',
+        about: ({ files }) => [...runIdsOf(files)].map((id) => ({ kind: 'run', id })),
+      },
       stopRun: nodes('write', { id: ['run', 'Run'] }),
       notifyScriptableRunAlert: namedProject('ingest'),
       createRunFiles: namedProject('ingest'),
@@ -61,67 +61,15 @@ export function runsModule(runs: Runs): GraphqlModule {
         runCount: (project: ProjectNode, args: { filters?: string | null }) =>
           runs.count({ entity: project.entityName, project: project.name, filters: args.filters ?? null }),
       },
-      Mutation: {
-        /**
-         * Wire: by name, with or without its id, a client starts, resumes or updates its run; by id alone, anyone changes a run of the
-         * past.
-         */
-        async upsertBucket(_: unknown, { input }: { input: UpsertInput }, context: CallContext) {
-          refuseShared(context)
-          const { caller } = context
-          const change = changeOf(input)
-          if (input.id != null && input.name == null) {
-            const row = await runs.change(plainId('Run', input.id), change)
-            return upsertPayload({ row, inserted: false }, change)
-          }
-          const name = {
-            entity: input.entityName ?? caller.defaultEntity,
-            project: input.modelName ?? DEFAULT_PROJECT,
-            run: input.name ?? newId().slice(-8),
-          }
-          await refuseFork(name, change)
-          return upsertPayload(await runs.start(name, change, caller.user), change)
-        },
-
-        async deleteRun(_: unknown, { input }: { input: { id: string; deleteArtifacts?: boolean | null } }) {
-          if (input.deleteArtifacts) throw invalidRequest('Delete the artifacts of a run by themselves')
-          await runs.deleteById(plainId('Run', input.id))
-          return {}
-        },
-
-        async stopRun(_: unknown, { input }: { input: { id: string } }) {
-          await runs.requestStop(plainId('Run', input.id))
-          return { success: true }
-        },
-
-        /** Wire: a duration is in nanoseconds. */
-        async notifyScriptableRunAlert(_: unknown, { input }: { input: AlertInput }) {
-          const { entityName: entity, projectName: project, runName } = input
-          const row = await runs.find({ entity, project, run: runName })
-          if (row === undefined) throw notFound('run', `${entity}/${project}/${runName}`)
-          const { title, text, severity, waitDuration } = input
-          const waitMs = waitDuration == null ? undefined : Number(waitDuration) / 1e6
-          await runs.alert(row, { title, text, severity: severity ?? 'INFO', waitMs })
-          return { success: true }
-        },
-
-        async createRunFiles(_: unknown, { input }: { input: FilesInput }, context: CallContext) {
-          const { entityName: entity, projectName: project, runName } = input
-          const row = await runs.find({ entity, project, run: runName })
-          if (row === undefined) throw notFound('run', `${entity}/${project}/${runName}`)
-          const files = await runs.uploadUrls(row, input.files, context)
-          return { runID: globalId('Run', row.id), uploadHeaders: [], files }
-        },
-      },
+      Mutation: runMutations(runs, removeOutputs),
       Run: runFields(runs),
     },
   }
 }
 
-/** Wire: 0.22 reads the messages of every reply; there are none. */
-function upsertPayload(written: { row: RunRow; inserted: boolean }, change: RunChange) {
-  const serverSettings = { serverMessages: [] }
-  return { bucket: writtenNode(written, change), inserted: written.inserted, serverSettings }
+/** The runs of files in a list. */
+function runIdsOf(files: unknown): Set<string> {
+  return new Set(Array.isArray(files) ? files.map((id) => plainFile(String(id)).run_id) : [])
 }
 
 /** What the resolver acts on: the project of a run by its name, or a run by its id where it has no name, whatever else is named. */
@@ -135,75 +83,6 @@ function aboutUpsert(input: Arguments, caller: Caller): readonly Subject[] {
 interface ListArguments extends PageArguments {
   filters?: string | null
   order?: string | null
-}
-
-interface AlertInput {
-  entityName: string
-  projectName: string
-  runName: string
-  title: string
-  text: string
-  severity?: 'INFO' | 'WARN' | 'ERROR' | null
-  waitDuration?: number | string | null
-}
-
-interface FilesInput {
-  entityName: string
-  projectName: string
-  runName: string
-  files: string[]
-}
-
-interface UpsertInput {
-  id?: string | null
-  name?: string | null
-  modelName?: string | null
-  entityName?: string | null
-  displayName?: string | null
-  description?: string | null
-  notes?: string | null
-  groupName?: string | null
-  jobType?: string | null
-  jobProgram?: string | null
-  commit?: string | null
-  host?: string | null
-  config?: string | null
-  summaryMetrics?: string | null
-  tags?: string[] | null
-  state?: string | null
-}
-
-/** Characters of what lists of runs show of each: notes, tags, names. */
-const SHOWN_CHARS_MAX = 100_000
-
-function checkShown({ config: _, summaryMetrics: __, ...shown }: UpsertInput): void {
-  for (const [name, value] of Object.entries(shown))
-    if (JSON.stringify(value ?? null).length > SHOWN_CHARS_MAX)
-      throw invalidRequest(`The ${name} of a run has more than ${SHOWN_CHARS_MAX} characters`)
-}
-
-/** Wire: null members stay unchanged. @throws 400 for too long ones */
-function changeOf(input: UpsertInput): RunChange {
-  checkShown(input)
-  return {
-    ...(input.displayName != null && { display_name: input.displayName }),
-    ...(input.description != null && { description: input.description }),
-    ...(input.notes != null && { notes: input.notes }),
-    ...(input.groupName != null && { group_name: input.groupName }),
-    ...(input.jobType != null && { job_type: input.jobType }),
-    ...(input.jobProgram != null && { program: input.jobProgram }),
-    ...(input.commit != null && { commit_hash: input.commit }),
-    ...(input.host != null && { host: input.host }),
-    ...(input.config != null && { config: objectText('config of a run', input.config) }),
-    ...(input.summaryMetrics != null && { summary: objectText('summary of a run', input.summaryMetrics) }),
-    ...(input.tags != null && { tags: JSON.stringify(input.tags) }),
-    ...(input.state != null && { state: startState(input.state) }),
-  }
-}
-
-function startState(state: string): 'pending' | 'running' {
-  if (state === 'pending' || state === 'running') return state
-  throw invalidRequest(`A run starts as pending or running, not as ${state}`)
 }
 
 /** Wire: `+created_at` or `-created_at`; the sign may be missing. */

@@ -9,8 +9,10 @@ export const RUN_TYPES = `
 
   extend type Mutation {
     upsertBucket(input: UpsertBucketInput!): UpsertBucketPayload
+    rewindRun(input: RewindRunInput!): RewindRunPayload
     deleteRun(input: DeleteRunInput!): DeleteRunPayload
     createRunFiles(input: CreateRunFilesInput!): CreateRunFilesPayload
+    deleteFiles(input: DeleteFilesInput!): RunSuccessPayload
     stopRun(input: StopRunInput!): RunSuccessPayload
     notifyScriptableRunAlert(input: NotifyScriptableRunAlertInput!): RunSuccessPayload
   }
@@ -18,6 +20,7 @@ export const RUN_TYPES = `
   enum AlertSeverity { INFO WARN ERROR }
   scalar Duration
   type RunSuccessPayload { success: Boolean }
+  input DeleteFilesInput { files: [ID!]! projectId: Int clientMutationId: String }
   input StopRunInput { id: ID! clientMutationId: String }
   input NotifyScriptableRunAlertInput {
     entityName: String!
@@ -129,6 +132,19 @@ export const RUN_TYPES = `
     bucket: Run
     inserted: Boolean
     serverSettings: ServerSettings
+  }
+
+  input RewindRunInput {
+    runName: String!
+    entityName: String
+    projectName: String
+    metricName: String!
+    metricValue: Float!
+    clientMutationId: String
+  }
+
+  type RewindRunPayload {
+    rewoundRun: Run
   }
 
   input DeleteRunInput {

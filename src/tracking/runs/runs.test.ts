@@ -111,6 +111,34 @@ describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
     expect(await runOf(project, 'r', 'state')).toEqual({ state: 'finished' })
   })
 
+  it('200 for a change of the config of such a run, which stays as it is until its program starts again', async () => {
+    const project = server.newProject()
+    const { bucket } = await start(project, 'r', { host: 'h', jobProgram: 'p.py' })
+    await stream(project, 'r', { preempting: true })
+    await client.mutate('stopRun', 'success', { id: bucket.id })
+    const fields = 'state stopped config'
+    await start(project, 'r', { config: '{"a":{"value":1}}' })
+    const changed = { state: 'preempting', stopped: true, config: '{"a":{"value":1}}' }
+    expect(await runOf(project, 'r', fields)).toEqual(changed)
+    await start(project, 'r', { host: 'h', jobProgram: 'p.py' })
+    expect(await runOf(project, 'r', fields)).toEqual({ ...changed, state: 'running', stopped: false })
+  })
+
+  it('200 for summaries whose times a program logs itself, and for those of a run that is logged again', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const told = async (summary: object) => {
+      const content = [JSON.stringify(summary)]
+      await stream(project, 'r', { files: { 'wandb-summary.json': { offset: 0, content } } })
+      return JSON.parse((await runOf(project, 'r', 'summaryMetrics')).summaryMetrics)
+    }
+    const far = { _step: 0, _timestamp: 4_000_000_000, v: 0 }
+    const near = { _step: 1, _timestamp: 1_700_000_000, v: 1 }
+    const again = { _step: 0, _timestamp: 1_700_000_009, v: 2 }
+    for (const summary of [far, near, again]) expect(await told(summary)).toEqual(summary)
+    expect(await told({ _step: -1, _timestamp: 1_700_000_001 })).toEqual(again)
+  })
+
   it('200 up to as many lines as clients can count, 422 for more, and the run and its list stay readable', async () => {
     const project = server.newProject()
     await start(project, 'r')

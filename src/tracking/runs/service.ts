@@ -27,6 +27,7 @@ import {
   updateRun,
 } from './queries.ts'
 import { releaseFiles } from './release-files.ts'
+import { createRewinding, type Rewinding } from './rewind.ts'
 import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
 import { createRunWriter, type RunWriter } from './run-writer.ts'
 import { runsFilter } from './runs-filter.ts'
@@ -57,7 +58,7 @@ export interface RunsPage extends RunsWanted {
 }
 
 /** Runs: metrics, files and alerts that a program logs. */
-export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts {
+export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts, Rewinding {
   metrics: Metrics
   /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
   requestStop(id: string): Promise<void>
@@ -150,6 +151,7 @@ export function createRuns(deps: RunsDeps): Runs {
     ...createFileStream({ control, metrics }),
     ...createRunFiles(deps),
     ...createRunAlerts({ control }),
+    ...createRewinding({ control, metrics }),
     requestStop,
     page: ({ entity, project, filters, ...page }) =>
       listRuns(control, runsFilter({ entity, project }, filters), page),

@@ -112,6 +112,26 @@ def refused_runs() -> list[str]:
     return [
         attempt(lambda: start("shared", mode="shared")),
         attempt(lambda: start("forked", fork_from="first?_step=3")),
+        attempt(lambda: start("stopped", fork_from="first?_step=3")),
+    ]
+
+
+def rewind() -> list[object]:
+    """The history and output of a run of ten steps that goes on from its third."""
+    with start("rewound") as run:
+        for i in range(10):
+            run.log({"i": i})
+            print("before")
+    with wandb.init(
+        project=sys.argv[1], dir=str(FOLDER), resume_from="rewound?_step=2"
+    ) as run:
+        run.log({"i": "after"})
+        print("after")
+    read = wandb.Api().run(f"{PROJECT}/rewound")
+    return [
+        [row["i"] for row in read.scan_history()],
+        [line.content for line in read.console_logs()],
+        read.state,
     ]
 
 
@@ -245,6 +265,7 @@ seen = {
     "resumed": resume(),
     "stopped": stop_run(),
     "unsupported": refused_runs(),
+    "rewound": rewind(),
     "changed": change_run(),
     "artifacts": log_artifacts(),
     "renamed": change_artifacts(),

@@ -62,5 +62,7 @@ seen = {
     "file": text_of(api.artifact(f"{path}/data:latest"), "one.txt"),
     "table": json.loads(text_of(table, "table.table.json"))["data"],
 }
+read.file("saved.txt").delete()
+seen["saved_after"] = [found.name for found in read.files(names=["saved.txt"])]
 wandb.teardown()
 print(json.dumps(seen))
