@@ -3,6 +3,7 @@ import { type Audit, createAudit } from '../accounts/audit/service.ts'
 import { createAccountsAuthenticator } from '../accounts/callers/authenticator.ts'
 import { createPrincipals, type Principals } from '../accounts/callers/principals.ts'
 import { accountsModule } from '../accounts/graphql/accounts-module.ts'
+import { emptyListsModule } from '../accounts/graphql/empty-lists.ts'
 import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import { graphqlRoutes } from '../accounts/graphql/routes.ts'
 import { createGraphql } from '../accounts/graphql/service.ts'
@@ -151,7 +152,11 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           ...auditRoutes(audit),
           ...graphqlRoutes(
             createGraphql(
-              [accountsModule({ projects, identity, publicAddress: deps.publicAddress }), ...graphqlParts],
+              [
+                accountsModule({ projects, identity, publicAddress: deps.publicAddress }),
+                emptyListsModule,
+                ...graphqlParts,
+              ],
               authorize,
             ),
           ),

@@ -57,6 +57,7 @@ export const ACCOUNT_TYPES = `
     name: String!
     username: String
     email: String
+    photoUrl: String
     admin: Boolean
     flags: JSONString
     entity: String

@@ -257,3 +257,28 @@ describe('POST /graphql', () => {
     expect(anonymous.status).toBe(401)
   })
 })
+
+describe('POST /graphql, what this server has not', () => {
+  it('200 with one error that names it, and empty lists of sweeps and reports', async () => {
+    for (const [document, feature] of [
+      ['mutation { upsertSweep(input: { config: "" }) { sweep { name } } }', 'Sweeps'],
+      ['{ project(name: "p") { sweep(sweepName: "s") { id agents { id } } } }', 'Sweeps'],
+      ['{ users(query: "u") { edges { node { id } } } }', 'Lists and changes of users by W&B clients'],
+      ['{ entity(name: "e") { available members { id } } }', 'Teams of W&B clients'],
+    ])
+      expect(await ask(document ?? '')).toMatchObject({
+        errors: [{ message: `${feature} are not supported by Heddle` }],
+      })
+    expect(await ask('{ nothing }')).toMatchObject({
+      errors: [{ message: expect.stringContaining('nothing') }],
+    })
+    const input = { entityName: 'test', name: 'listed' }
+    await ask('mutation ($input: UpsertModelInput!) { upsertModel(input: $input) { inserted } }', { input })
+    const page = 'edges { node { id } } pageInfo { endCursor hasNextPage }'
+    const none = { edges: [], pageInfo: { endCursor: null, hasNextPage: false } }
+    expect(
+      await ask(`{ project(name: "listed", entityName: "test") {
+        totalSweeps sweeps(filters: "{}") { ${page} } allViews(viewType: "runs", first: 5) { ${page} } } }`),
+    ).toEqual({ data: { project: { totalSweeps: 0, sweeps: none, allViews: none } } })
+  })
+})

@@ -11,6 +11,7 @@ import { ClientError } from '../../errors.ts'
 import type { Access, Allowed, Authorize } from '../../http/access.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { isRecord } from '../../is-record.ts'
+import { withAbsentFeature } from './absent-features.ts'
 import { countFields, type DocumentContext, reading } from './bounded-fields.ts'
 import { boundSize } from './document-size.ts'
 import { createDocumentWork } from './document-work.ts'
@@ -61,7 +62,7 @@ export function createGraphql(modules: readonly GraphqlModule[], authorize: Auth
     })
     return {
       ...(data !== undefined && { data: data === null ? null : { ...data } }),
-      ...(errors && { errors: errors.map(shownError) }),
+      ...(errors && { errors: withAbsentFeature(errors).map(shownError) }),
     }
   }
 
