@@ -104,7 +104,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
 
   const shared = { ...options, ...stores, projects, mutations, redaction }
   const trace = createTraceArea({ ...shared, jobQueue, retention: settings })
-  const tracking = createTrackingArea({ ...stores, contents, projects, mutations })
+  const tracking = createTrackingArea({ ...stores, contents, projects, mutations, log })
   const training = createTrainingArea({ ...work, ...shared, stores, contents, trace, tracking })
   const inference = createInferenceArea({
     ...options,

@@ -2,6 +2,7 @@ import type { GraphqlModule } from '../accounts/graphql/graphql-module.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { Contents } from '../contents/service.ts'
 import type { Owners } from '../http/access.ts'
+import type { Log } from '../log.ts'
 import { abandonedBefore, type Peers } from '../stores/control-db/peers.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import type { SecretKey } from '../stores/secret-key.ts'
@@ -30,6 +31,7 @@ export interface TrackingDeps {
   /** Signs addresses of files. */
   secretKey: SecretKey
   mutations: Mutations
+  log: Log
 }
 
 /** Runs, metrics and artifacts of W&B clients. */
@@ -42,10 +44,10 @@ export interface TrackingArea extends Area {
 }
 
 export function createTrackingArea(deps: TrackingDeps): TrackingArea {
-  const { control, secretKey, traces, contents, projects } = deps
+  const { control, secretKey, traces, contents, projects, log } = deps
   const signedUrls = createSignedUrls({ secretKey })
   const artifacts = createArtifacts({ control, contents, projects, signedUrls })
-  const runs = createRuns({ control, traces, contents, projects, signedUrls })
+  const runs = createRuns({ control, traces, contents, projects, signedUrls, log })
   return {
     artifacts,
     runs,

@@ -7,6 +7,7 @@ import type { Runs } from '../runs/service.ts'
 import { artifactFileId, versionNode } from './artifact-nodes.ts'
 import type * as inputs from './artifacts-inputs.ts'
 import { LATEST } from './names.ts'
+import { createTellRun } from './refusals.ts'
 import type { Artifacts } from './service.ts'
 
 /** What errors call it. */
@@ -75,30 +76,39 @@ function uploadMutations(
   runs: Runs,
   payload: (id: string) => Promise<object>,
 ): Record<string, Resolver> {
+  const tellRun = createTellRun(runs)
+
+  /** Does a part of the upload of a version. */
+  async function uploading<Done>(id: string, work: () => Promise<Done>): Promise<Done> {
+    const version = await artifacts.version(id)
+    return version === undefined ? work() : tellRun(version, work)
+  }
+
   return {
     async createArtifact(_: unknown, { input }: { input: inputs.CreateArtifact }, { caller }: CallContext) {
       const { entityName: entity, projectName: project } = input
       const name = input.artifactCollectionName ?? input.artifactCollectionNames?.[0]
       if (name == null) throw invalidRequest('An artifact needs a name')
-      refuseEnd(input.ttlDurationSeconds)
-      if (input.distributedID != null) throw invalidRequest('Artifacts of several writers are not supported')
-      if (input.digestAlgorithm === 'MANIFEST_XXH128') throw invalidRequest('Digests of files are MD5s')
       const run = input.runName == null ? undefined : await runs.find({ entity, project, run: input.runName })
-      const id = await artifacts.create({
-        entity,
-        project,
-        name,
-        type: input.artifactTypeName,
-        digest: input.digest,
-        aliases: (input.aliases ?? []).map(({ alias }) => alias),
-        metadata: objectText(METADATA, input.metadata ?? '{}'),
-        description: input.description ?? null,
-        tags: namesOf(input.tags),
-        run_id: run?.id ?? null,
-        client_id: input.clientID ?? null,
-        created_by: caller.user,
+      const run_id = run?.id ?? null
+      return tellRun({ run_id, name }, async () => {
+        checkSupported(input)
+        const id = await artifacts.create({
+          entity,
+          project,
+          name,
+          type: input.artifactTypeName,
+          digest: input.digest,
+          aliases: (input.aliases ?? []).map(({ alias }) => alias),
+          metadata: objectText(METADATA, input.metadata ?? '{}'),
+          description: input.description ?? null,
+          tags: namesOf(input.tags),
+          run_id,
+          client_id: input.clientID ?? null,
+          created_by: caller.user,
+        })
+        return payload(id)
       })
-      return payload(id)
     },
 
     /** Wire: called twice, first without a digest before the files are uploaded, then with the real one. */
@@ -107,9 +117,11 @@ function uploadMutations(
       { input }: { input: inputs.CreateManifest },
       context: CallContext,
     ) {
-      if ((input.type ?? 'FULL') !== 'FULL') throw invalidRequest('Only whole manifests are supported')
       const artifactId = plainId('Artifact', input.artifactID)
-      await artifacts.announceManifest(artifactId, input.digest)
+      await uploading(artifactId, async () => {
+        if ((input.type ?? 'FULL') !== 'FULL') throw invalidRequest('Only whole manifests are supported')
+        await artifacts.announceManifest(artifactId, input.digest)
+      })
       const id = globalId('ArtifactManifest', artifactId)
       const uploadUrl = (): Promise<string> => artifacts.manifestUrl('PUT', artifactId, context)
       const file = {
@@ -150,10 +162,17 @@ function uploadMutations(
 
     async commitArtifact(_: unknown, { input }: { input: inputs.CommitArtifact }, { caller }: CallContext) {
       const id = plainId('Artifact', input.artifactID)
-      await artifacts.commit(id, caller.rights)
+      await uploading(id, () => artifacts.commit(id, caller.rights))
       return payload(id)
     },
   }
+}
+
+/** @throws 400 for a version of a kind that clients know and this server does not keep */
+function checkSupported(input: inputs.CreateArtifact): void {
+  refuseEnd(input.ttlDurationSeconds)
+  if (input.distributedID != null) throw invalidRequest('Artifacts of several writers are not supported')
+  if (input.digestAlgorithm === 'MANIFEST_XXH128') throw invalidRequest('Digests of files are MD5s')
 }
 
 function aliasesIn({ aliases }: inputs.Aliases) {

@@ -36,7 +36,10 @@ describe('createMetrics', () => {
       JSON.stringify({ _step: 4, last: 'newest' }),
     ]
     for (let times = 0; times < 2; times++) {
-      expect(await metrics.write(run, { stream: 'history', offset: 0, content, fallbackTime })).toBe(4)
+      expect(await metrics.write(run, { stream: 'history', offset: 0, content, fallbackTime })).toEqual({
+        highestStep: 4,
+        unread: undefined,
+      })
       expect(await metrics.keys(run, 'history')).toHaveLength(3_001)
       const keys = ['k2999', 'last']
       expect(await metrics.sample(run, { stream: 'history', keys, samples: 10 })).toEqual(

@@ -141,15 +141,23 @@ function checkSteps(count: number): void {
     throw invalidRequest(`Ask for 1 to ${STEPS_MAX} steps at once, not ${count}`)
 }
 
+/** What has been written of some lines. */
+export interface Written {
+  /** The highest step among them, -1 when there is none. */
+  highestStep: number
+  /** How many lines could not be read, and the number of the first. */
+  unread: { count: number; first: number } | undefined
+}
+
 interface MetricsWriting {
   /**
-   * Writes lines whose first has the number `offset`; the same lines again change nothing.
-   * @returns the highest step among them, -1 when there is none.
+   * Writes lines whose first has the number `offset`; the same lines again change nothing. Nothing is kept of a line that is no JSON
+   * object.
    */
   write(
     run: queries.RunKey,
     chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
-  ): Promise<number>
+  ): Promise<Written>
   /** Writes lines of the run's output. Wire: each begins with when it was written. */
   writeLog(
     run: queries.RunKey,
@@ -164,14 +172,17 @@ function createMetricsWriting(traces: TraceDb): MetricsWriting {
   async function write(
     run: queries.RunKey,
     chunk: { stream: Stream; offset: number; content: readonly string[]; fallbackTime: string },
-  ): Promise<number> {
-    let highest = -1
+  ): Promise<Written> {
+    const written: Written = { highestStep: -1, unread: undefined }
     function* rowsFrom(from: number): Generator<MetricRow> {
       for (const [index, text] of chunk.content.slice(from, from + LINES_PER_TURN).entries()) {
-        const line = parseLine(text) ?? {}
+        const parsed = parseLine(text)
+        const line = parsed ?? {}
         const number = chunk.offset + from + index
+        if (parsed === undefined)
+          written.unread = { first: number, ...written.unread, count: (written.unread?.count ?? 0) + 1 }
         const step = chunk.stream === 'history' ? stepOf(line, number) : number
-        highest = Math.max(highest, step)
+        written.highestStep = Math.max(written.highestStep, step)
         yield* rowsOfLine(line, {
           ...run,
           stream: chunk.stream,
@@ -182,7 +193,7 @@ function createMetricsWriting(traces: TraceDb): MetricsWriting {
     }
     for (let from = 0; from < chunk.content.length; from += LINES_PER_TURN)
       await insertPieces(traces, 'run_metrics', rowsFrom(from))
-    return highest
+    return written
   }
 
   async function writeLog(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { replyOf, useTestServer } from '../../testing.ts'
+import { createTestClient } from '../test-client.ts'
 
 const server = useTestServer()
 
@@ -105,5 +106,47 @@ describe('POST /graphql, the server and entities', () => {
       serverInfo: { frontendHost: expect.stringMatching(/^http:\/\//) },
       entity: { readOnly: false },
     })
+  })
+})
+
+describe('alerts that the server itself adds to a run', () => {
+  it('200 with one for lines of metrics that are no JSON objects', async () => {
+    const { name } = await newRun()
+    const content = ['{"v":1}', 'nonsense', '[1]', '{"v":2}']
+    const files = { 'wandb-history.jsonl': { offset: 5, content } }
+    const path = `/files/${name.entityName}/${name.projectName}/${name.runName}/file_stream`
+    expect((await server.post(path, { files })).status).toBe(200)
+    const text = '2 lines are no JSON objects and were not kept, the first of them line 6'
+    const alert = { title: 'Lines of wandb-history.jsonl were not kept', text, severity: 'WARN' }
+    expect(await runOf(name)).toMatchObject({ alerts: [alert] })
+  })
+
+  it('200 with one for an artifact that is refused when it is made, described or committed', async () => {
+    const client = createTestClient(server)
+    const { name } = await newRun()
+    const { entityName: entity, projectName: project, runName } = name
+    const refused = (artifactCollectionName: string, input: object) =>
+      client.mutate('createArtifact', 'artifact { id }', {
+        ...{ entityName: entity, projectName: project, runName, artifactTypeName: 'dataset', digest: 'd' },
+        ...{ artifactCollectionName, ...input },
+      })
+    await expect(refused('ends', { ttlDurationSeconds: 60 })).rejects.toThrow('A ttl')
+    await expect(refused('shared', { distributedID: 'x' })).rejects.toThrow('several writers')
+    const files = { 'a.txt': 'a' }
+    const { id } = await client.open({ entity, project, name: 'data', runName, files })
+    const manifest = { artifactID: id, name: 'm', digest: '', entityName: entity, projectName: project }
+    await expect(
+      client.mutate('createArtifactManifest', 'artifactManifest { id }', {
+        ...manifest,
+        type: 'INCREMENTAL',
+      }),
+    ).rejects.toThrow('Only whole manifests')
+    const other = await client.open({ entity, project, name: 'other', runName, files })
+    await expect(client.commit(other.id)).rejects.toThrow('has not been uploaded')
+    const alerts = ['other', 'data', 'shared', 'ends'].map((artifact) => ({
+      title: `The artifact ${artifact} was refused`,
+      severity: 'ERROR',
+    }))
+    expect(await runOf(name)).toMatchObject({ alerts })
   })
 })

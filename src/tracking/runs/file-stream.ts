@@ -1,10 +1,12 @@
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import type { Log } from '../../log.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import type { Metrics } from '../metrics/service.ts'
 import { OBJECT_CHARS_MAX } from '../object-text.ts'
+import type { RunAlerts } from './alerts.ts'
 import { findRun, findRunById, type RunName, type RunRow, updateRun } from './queries.ts'
 import { metricsKeyOf } from './run-row.ts'
 import { refuseShared } from './shared-mode.ts'
@@ -18,23 +20,45 @@ export interface FileStream {
   append(name: RunName, rows: readonly Record<string, number>[]): Promise<void>
 }
 
-export function createFileStream({ control, metrics }: { control: ControlDb; metrics: Metrics }): FileStream {
+export interface FileStreamDeps {
+  control: ControlDb
+  metrics: Metrics
+  alerts: Pick<RunAlerts, 'alert'>
+  log: Log
+}
+
+export function createFileStream({ control, metrics, alerts, log }: FileStreamDeps): FileStream {
+  /** Writes lines of metrics; the run tells of those that no one will find in it, since its client has them taken for kept. */
+  async function writeMetrics(
+    row: RunRow,
+    file: string,
+    lines: Parameters<Metrics['write']>[1],
+  ): Promise<number> {
+    const { highestStep, unread } = await metrics.write(metricsKeyOf(row), lines)
+    if (unread !== undefined) {
+      const { entity, project, name: run } = row
+      log.warn({ run: `${entity}/${project}/${run}`, file, ...unread }, 'lines of a run are no JSON objects')
+      const text = `${unread.count} lines are no JSON objects and were not kept, the first of them line ${unread.first}`
+      await alerts.alert(row, { title: `Lines of ${file} were not kept`, text, severity: 'WARN' })
+    }
+    return highestStep
+  }
+
   /** Counts from a chunk; a repeated or late chunk adds nothing. */
   async function writeChunk(row: RunRow, file: string, chunk: FileChunk): Promise<Partial<RunRow>> {
-    const key = metricsKeyOf(row)
     const lines = { ...chunk, fallbackTime: row.created_at }
     const end = chunk.offset + chunk.content.length
     switch (file) {
       case 'wandb-history.jsonl':
         return {
-          last_step: await metrics.write(key, { ...lines, stream: 'history' }),
+          last_step: await writeMetrics(row, file, { ...lines, stream: 'history' }),
           history_lines: end,
         }
       case 'wandb-events.jsonl':
-        await metrics.write(key, { ...lines, stream: 'system' })
+        await writeMetrics(row, file, { ...lines, stream: 'system' })
         return { system_lines: end }
       case 'output.log':
-        await metrics.writeLog(key, lines)
+        await metrics.writeLog(metricsKeyOf(row), lines)
         return { log_lines: end }
       case 'wandb-summary.json':
         return { summary: chunk.content.join('') }

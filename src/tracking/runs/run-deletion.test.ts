@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createProjects } from '../../accounts/projects.ts'
 import { createContents } from '../../contents/service.ts'
 import { newId } from '../../ids.ts'
+import { SILENT } from '../../test-log.ts'
 import { useTestServer } from '../../testing.ts'
 import { createSignedUrls } from '../signed-urls.ts'
 import { createTestClient } from '../test-client.ts'
@@ -19,7 +20,8 @@ function runsWith({ traces }: Pick<typeof server.stores, 'traces'>): Runs {
   const { control, blobs } = server.stores
   const contents = createContents({ control, blobs })
   const signedUrls = createSignedUrls(server.stores)
-  return createRuns({ control, traces, contents, projects: createProjects({ control }), signedUrls })
+  const projects = createProjects({ control })
+  return createRuns({ control, traces, contents, projects, signedUrls, log: SILENT })
 }
 
 async function upload(project: string, name: string, body: string): Promise<void> {

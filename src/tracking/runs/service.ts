@@ -2,6 +2,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents/service.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
+import type { Log } from '../../log.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
@@ -42,6 +43,7 @@ export interface RunsDeps {
   contents: Contents
   projects: Projects
   signedUrls: SignedUrls
+  log: Log
 }
 
 /** Runs of a project; the filter is the client's text. */
@@ -83,6 +85,7 @@ export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts, Rewind
 export function createRuns(deps: RunsDeps): Runs {
   const { control } = deps
   const metrics = createMetrics(deps)
+  const alerts = createRunAlerts({ control })
 
   async function existing({ entity, project, run }: RunPath): Promise<RunRow> {
     const row = await findRun(control, { entity, project, run })
@@ -148,9 +151,9 @@ export function createRuns(deps: RunsDeps): Runs {
   return {
     metrics,
     ...createRunWriter(deps),
-    ...createFileStream({ control, metrics }),
+    ...createFileStream({ ...deps, metrics, alerts }),
     ...createRunFiles(deps),
-    ...createRunAlerts({ control }),
+    ...alerts,
     ...createRewinding({ control, metrics }),
     requestStop,
     page: ({ entity, project, filters, ...page }) =>
