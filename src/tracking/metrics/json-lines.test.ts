@@ -36,6 +36,19 @@ describe('parseLine', () => {
     expect(read).toBeGreaterThan(100)
   })
 
+  it('keeps the digits of whole numbers that a number does not hold, beside those that JSON does not have', () => {
+    for (const text of [
+      '{"a":1152921504606846977,"b":[-9007199254740993,{"c":98765432109876543210}],"d":"1152921504606846977"}',
+      '{"a":1152921504606846977,"b":NaN}',
+    ])
+      expect(textOf(parseLine(text))).toBe(text)
+    expect(
+      parseLine('{"a":9007199254740991,"b":0.1234567890123456,"c":1e300,"d":1152921504606846977.0}'),
+    ).toEqual({
+      ...{ a: 9007199254740991, b: 0.1234567890123456, c: 1e300, d: 2 ** 60 },
+    })
+  })
+
   it('reads a string without an end once, not from each of its quotes', () => {
     expect(parseLine(`{"a":"${'\\"'.repeat(2_000_000)}`)).toBeUndefined()
   })

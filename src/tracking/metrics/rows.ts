@@ -1,4 +1,5 @@
 import { isRecord } from '../../is-record.ts'
+import { JsonNumber } from '../../lossless-json.ts'
 import { isoOfSeconds } from '../../time.ts'
 import { type Line, textOf } from './json-lines.ts'
 
@@ -43,11 +44,12 @@ function* leavesOf(line: Line, prefix: string, depth: number): Generator<{ key: 
 }
 
 function isNested(value: unknown): value is Line {
-  return isRecord(value) && !('_type' in value)
+  return isRecord(value) && !('_type' in value) && !(value instanceof JsonNumber)
 }
 
 function columnsOf(value: unknown): Pick<MetricRow, 'value' | 'json'> {
   if (typeof value === 'number' && Number.isFinite(value)) return { value, json: null }
+  if (value instanceof JsonNumber) return { value: Number(value.source), json: value.source }
   return { value: typeof value === 'boolean' ? Number(value) : null, json: textOf(value) }
 }
 

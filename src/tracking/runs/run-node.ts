@@ -1,6 +1,7 @@
 import { globalId } from '../../accounts/graphql/global-id.ts'
 import { projectNode } from '../../accounts/graphql/project-node.ts'
 import type { WithOpenFields } from '../../accounts/graphql/record-guard.ts'
+import { textOf } from '../metrics/json-lines.ts'
 import { clientRecordOf } from './client-record.ts'
 import type { RunRow } from './queries.ts'
 import { stateOf, tagsOf } from './run-row.ts'
@@ -55,5 +56,5 @@ export function writtenNode({ row, inserted }: { row: RunRow; inserted: boolean 
 function wandbConfigOf(row: RunRow, keys: readonly string[]): string {
   const known = Object.entries(clientRecordOf(row.config))
   const wanted = new Set(keys)
-  return JSON.stringify(Object.fromEntries(known.filter(([key]) => wanted.has(key))))
+  return textOf(Object.fromEntries(known.filter(([key]) => wanted.has(key))))
 }

@@ -97,6 +97,27 @@ describe('POST /files/{entity}/{project}/{run}/file_stream', () => {
     expect(await json(`/v1/preview/runs/${project}/r`)).toMatchObject({ summary: { loss: null } })
   })
 
+  it('200 for long whole numbers, which keep their digits in lines, samples, points and the summary', async () => {
+    const project = server.newProject()
+    await start(project, 'r')
+    const line = '{"_step":0,"big":1152921504606846977}'
+    const files = {
+      'wandb-history.jsonl': { offset: 0, content: [line] },
+      'wandb-summary.json': { offset: 0, content: [line] },
+    }
+    await stream(project, 'r', { files })
+    const spec = JSON.stringify(JSON.stringify({ keys: ['big'] }))
+    const query = `{ project(name: "${project.slice(5)}", entityName: "test") { run(name: "r") {
+      history(samples: 1) historyTail sampledHistory(specs: [${spec}]) } } }`
+    const sent = await server.post('/graphql', { query })
+    expect((await sent.text()).match(/1152921504606846977/g)).toHaveLength(3)
+    const shown = await server.request(`/v1/preview/runs/${project}/r`)
+    expect(await shown.text()).toContain('"big":1152921504606846977')
+    expect(await json(`/v1/preview/runs/${project}/r/metrics?keys=big`)).toMatchObject({
+      data: [{ points: [{ step: 0, value: 2 ** 60 }] }],
+    })
+  })
+
   it('200 for a run whose machine is taken from it, which has not crashed when it is silent', async () => {
     const project = server.newProject()
     await start(project, 'r')
