@@ -29,11 +29,15 @@ def log_offline() -> None:
         run.save("saved.txt", policy="now")
 
 
-def sync() -> str:
-    """What the client says."""
-    command = [sys.executable, "-m", "wandb", "sync", *map(str, Path("wandb").glob("offline-*"))]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.stdout + done.stderr
+def sync() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "wandb",
+        "sync",
+        *map(str, Path("wandb").glob("offline-*")),
+    ]
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def text_of(artifact: wandb.Artifact, name: str) -> str:
@@ -41,13 +45,12 @@ def text_of(artifact: wandb.Artifact, name: str) -> str:
 
 
 log_offline()
-said = sync()
+sync()
 api = wandb.Api()
 path = f"local/{PROJECT}"
 read = api.run(f"{path}/off")
 table = next(iter(api.artifacts("run_table", f"{path}/run-off-table")))
 seen = {
-    "said": said,
     "state": read.state,
     "config": read.config,
     "losses": [row["loss"] for row in read.scan_history(keys=["loss"])],
