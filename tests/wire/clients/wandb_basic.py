@@ -200,7 +200,9 @@ def log_artifacts() -> dict[str, object]:
         reference.add_reference(f"file://{outside}", name="o")
         run.log_artifact(reference).wait()
         referred = run.use_artifact("refers:latest")
-        refers = [Path(referred.get_entry(name).download()).read_text() for name in "ro"]
+        refers = [
+            Path(referred.get_entry(name).download()).read_text() for name in "ro"
+        ]
         # A table that another artifact has, both logged just now.
         tables = wandb.Artifact("tables", type="dataset")
         table = wandb.Table(columns=["k"], data=[[1], [2]])
