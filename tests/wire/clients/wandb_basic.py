@@ -10,6 +10,8 @@ import wandb
 
 PROJECT = f"local/{sys.argv[1]}"
 FOLDER = Path(tempfile.mkdtemp())
+# Where artifacts are downloaded to, unless another folder is named.
+os.environ["WANDB_ARTIFACT_DIR"] = str(FOLDER / "artifacts")
 FILES = {
     "one.txt": b"one",
     "empty": b"",
