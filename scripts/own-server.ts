@@ -1,5 +1,4 @@
 /** Runs a Heddle for programs that start the server, run a client against it, and stop it again. */
-
 import { execFileSync, spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -35,7 +34,7 @@ const ENGINE_WAIT_MS = 300_000
 /** Lines of the server's log that explain a failure. */
 const LOG_LINES = 15
 
-/** Starts the server on a port with a data folder; its log is kept there. */
+/** Starts the server, which set-up has built, on a port with a data folder; its log is kept there. */
 export function startServer({
   port,
   data,

@@ -10,6 +10,7 @@ import { showProgress } from './progress.ts'
 import { ROOT } from './repository.ts'
 
 const FOLDER = join(ROOT, 'dist/server')
+
 /** The server from its sources. */
 export const SERVER_SOURCE = join(ROOT, 'src/main.ts')
 
@@ -47,34 +48,42 @@ export async function ensureServer(): Promise<void> {
 function isCurrent(): boolean {
   if (!existsSync(STAMP)) return false
   const hashes: Record<string, string> = JSON.parse(readFileSync(STAMP, 'utf8'))
-  return Object.entries(hashes).every(([file, hash]) => hashOf(join(ROOT, file)) === hash)
+  return Object.entries(hashes).every(([file, hash]) => {
+    const path = join(ROOT, file)
+    return existsSync(path) && hashOf(readFileSync(path)) === hash
+  })
 }
 
-function hashOf(file: string): string | undefined {
-  return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : undefined
+function hashOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
 }
 
 async function build(): Promise<void> {
   const { rolldown } = await import('rolldown')
   const built = join(ROOT, 'dist-new/server')
+  const hashes = Object.fromEntries(
+    ALWAYS_OF.map((file) => [relative(ROOT, file), hashOf(readFileSync(file))]),
+  )
+  /** Notes a source as the bundler has read it, since it may change meanwhile. */
+  function transform(code: string, file: string): { code: string } {
+    if (file.startsWith(ROOT) && !file.includes('/node_modules/')) hashes[relative(ROOT, file)] = hashOf(code)
+    return { code: withPathsOf(file, code) }
+  }
   await using bundle = await rolldown({
     input: SERVER_SOURCE,
     platform: 'node',
     external: PACKAGES.map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [{ name: 'paths', transform: (code, file) => ({ code: withPathsOf(file, code) }) }],
+    plugins: [{ name: 'sources', transform }],
     onLog: (_, { message }) => {
       throw new Error(message)
     },
   })
-  const { output } = await bundle.write({
+  await bundle.write({
     dir: built,
     // Without hashes in their names, the compiled code of an earlier build is replaced, not kept beside it.
     chunkFileNames: '[name].js',
   })
-  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
-  const sources = modules.filter((id) => id.startsWith(ROOT) && !id.includes('/node_modules/'))
-  const hashes = [...ALWAYS_OF, ...sources].map((file) => [relative(ROOT, file), hashOf(file)])
-  writeFileSync(join(built, 'built-from.json'), JSON.stringify(Object.fromEntries(hashes)))
+  writeFileSync(join(built, 'built-from.json'), JSON.stringify(hashes))
   mkdirSync(dirname(FOLDER), { recursive: true })
   rmSync(FOLDER, { recursive: true, force: true })
   renameSync(built, FOLDER)

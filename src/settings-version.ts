@@ -10,8 +10,8 @@ export function versionOf(stored: unknown): string {
 /** 96 bits, which no two settings share by chance. */
 const VERSION_CHARS = 16
 
-/** @param what such as `The limits` @throws 409 where somebody else has changed what is stored since it was read */
+/** @param what such as `The limits` @throws 409 where what is stored has another version than the request names */
 export function checkVersion(what: string, stored: unknown, { if_version }: IfVersion): void {
   if (if_version != null && if_version !== versionOf(stored))
-    throw conflict(`${what} have been changed by somebody else since they were read: read them again`)
+    throw conflict(`${what} were changed after they were read: read them again`)
 }

@@ -1,5 +1,4 @@
 /** The servers that are measured: each is started on a free port, over an empty folder, and stopped with all it started. */
-
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -57,7 +57,7 @@ describe('GET and PUT /v2/{entity}/{project}/redaction', () => {
     const changed = await replyOf<RedactionRes>(await put(project, [EMAIL], `?if_version=${version}`))
     const refused = await put(project, [TICKET], `?if_version=${version}`)
     expect(refused.status).toBe(409)
-    expect(await refused.json()).toEqual({ reason: expect.stringContaining('changed by somebody else') })
+    expect(await refused.json()).toEqual({ reason: expect.stringContaining('changed after they were read') })
     expect(await rulesOf(project)).toEqual(changed)
     expect((await put(project, [TICKET], `?if_version=${changed.version}`)).status).toBe(200)
   })

@@ -113,7 +113,7 @@ function createSession({ pool, hold, turns, written }: DialectDeps): Session {
       client ??= await pool.connect()
       // One round trip. The statements after it see what all earlier transactions have committed.
       const waits = `set local lock_timeout = ${turn.msLeft()}`
-      // What is left of its time is for this lock alone.
+      // The rest of the writer's time limits the wait for this lock, and not those of its statements.
       await client.query(
         `begin isolation level read committed; ${waits}; select pg_advisory_xact_lock(${TURN}); reset lock_timeout`,
       )

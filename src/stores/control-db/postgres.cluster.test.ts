@@ -83,7 +83,7 @@ describe('openPostgres', () => {
 })
 
 describe('writers that wait for another one', () => {
-  it('are refused in words of their own, after 30 s since they began to wait, and health is told before', async () => {
+  it('get an error that says the database is busy, 30 s after they began to wait, and health is degraded before that', async () => {
     const place = await newTestDatabase()
     await using one = await openPostgres(place, SILENT, { servers: 'several' })
     await using other = await openPostgres(place, SILENT, { servers: 'several' })

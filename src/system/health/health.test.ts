@@ -14,6 +14,18 @@ const server = useTestServer({})
 
 const NOT_STOPPING = new AbortController().signal
 
+const compute = { statuses: () => [] }
+
+/** The check of these stores, of a server that works otherwise. */
+function healthOf(stores: Parameters<typeof createStoresHealth>[0]['stores']) {
+  return createStoresHealth({
+    stores,
+    compute,
+    unexpected: NO_UNEXPECTED_ERRORS,
+    stopping: NOT_STOPPING,
+  })
+}
+
 describe('GET /health', () => {
   it('200 without a key, when every store answers', async () => {
     const well = { ok: true, error: null }
@@ -40,13 +52,7 @@ describe('GET /health', () => {
         return stuck.promise
       },
     }
-    const compute = { statuses: () => [] }
-    const health = createStoresHealth({
-      stores: { ...server.stores, control, blobs, traces: countWrites(traces) },
-      compute,
-      unexpected: NO_UNEXPECTED_ERRORS,
-      stopping: NOT_STOPPING,
-    })
+    const health = healthOf({ ...server.stores, control, blobs, traces: countWrites(traces) })
     for (const reply of await Promise.all([health(), health()])) {
       expect(reply.status).toBe(503)
       expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
@@ -61,8 +67,6 @@ describe('GET /health', () => {
 })
 
 describe('GET /health after errors', () => {
-  const compute = { statuses: () => [] }
-
   it('503 once the server is to stop', async () => {
     const stores = { ...server.stores, traces: countWrites(server.stores.traces) }
     const stopping = AbortSignal.abort()
@@ -78,12 +82,7 @@ describe('GET /health after errors', () => {
     const traces = countWrites(server.stores.traces)
     const repairs = () => ({ done: 1, failed: 2, detached: ['calls'] })
     const stores = { ...server.stores, traces: { ...traces, repairs } }
-    const reply = await createStoresHealth({
-      stores,
-      compute,
-      unexpected: NO_UNEXPECTED_ERRORS,
-      stopping: NOT_STOPPING,
-    })()
+    const reply = await healthOf(stores)()
     expect(reply.status).toBe(503)
     expect(HealthRes.parse(JSON.parse(String(reply.body)))).toMatchObject({
       reason: 'trace_db: closed until they can be repaired: calls',
@@ -104,12 +103,7 @@ describe('GET /health after errors', () => {
   ])('%i while the control database is %s', async (code, status, watched) => {
     const controlWatch = { ...NOTHING_WATCHED, ...watched }
     const stores = { ...server.stores, controlWatch, traces: countWrites(server.stores.traces) }
-    const health = createStoresHealth({
-      stores,
-      compute,
-      unexpected: NO_UNEXPECTED_ERRORS,
-      stopping: NOT_STOPPING,
-    })
+    const health = healthOf(stores)
     await eventually(async () => {
       const reply = await health()
       const reason = expect.stringMatching(/^control_db: (writes have waited|takes none)$/)
@@ -127,12 +121,7 @@ describe('GET /health after errors', () => {
     const put = () => writeFailures.watched('blobs', () => Promise.reject(full))
     const blobs = { ...server.stores.blobs, put }
     const stores = { ...server.stores, blobs, writeFailures, traces: countWrites(server.stores.traces) }
-    const health = createStoresHealth({
-      stores,
-      compute,
-      unexpected: NO_UNEXPECTED_ERRORS,
-      stopping: NOT_STOPPING,
-    })
+    const health = healthOf(stores)
     // A store may be late on a busy machine.
     await eventually(async () => {
       const reply = await health()
@@ -149,12 +138,7 @@ describe('GET /health after errors', () => {
     async (store) => {
       const writeFailures = createWriteFailures()
       const stores = { ...server.stores, writeFailures, traces: countWrites(server.stores.traces) }
-      const health = createStoresHealth({
-        stores,
-        compute,
-        unexpected: NO_UNEXPECTED_ERRORS,
-        stopping: NOT_STOPPING,
-      })
+      const health = healthOf(stores)
       const answer = async () => {
         const reply = await health()
         return { code: reply.status, ...HealthRes.parse(JSON.parse(String(reply.body))) }

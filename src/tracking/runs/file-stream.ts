@@ -28,7 +28,7 @@ export interface FileStreamDeps {
 }
 
 export function createFileStream({ control, metrics, alerts, log }: FileStreamDeps): FileStream {
-  /** Writes lines of metrics; the run tells of those that no one will find in it, since its client has them taken for kept. */
+  /** Writes lines of metrics. Lines that cannot be parsed are reported as an alert of the run, since the reply to the client is 200. */
   async function writeMetrics(
     row: RunRow,
     file: string,

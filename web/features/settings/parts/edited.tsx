@@ -8,10 +8,10 @@ interface EditedProps<Settings> {
   children: (begun: Settings, onSaved: (saved: Settings) => void) => ReactNode
 }
 
-/** A form keeps the settings that it began with, so that what is typed stays when somebody else changes them meanwhile. */
+/** Keeps the settings that a form was opened with, so that its drafts stay when the stored settings change. */
 export function Edited<Settings extends { version: string }>({ stored, children }: EditedProps<Settings>) {
   const [begun, setBegun] = useState(stored)
-  // What this form has replaced itself may be what was loaded last for a moment.
+  // After its own change, the settings that were loaded last are the replaced ones until they are loaded again.
   const [replaced, setReplaced] = useState(stored.version)
   const isForeign = stored.version !== begun.version && stored.version !== replaced
   const onSaved = (saved: Settings) => {
@@ -22,7 +22,7 @@ export function Edited<Settings extends { version: string }>({ stored, children 
     <>
       {isForeign && (
         <p role="status" className="flex flex-wrap items-center gap-2 text-warn">
-          Somebody else has changed this since it was loaded, so it cannot be saved.
+          These settings were changed after they were loaded, so this form cannot be saved.
           <Button size="small" onClick={() => setBegun(stored)}>
             Show what is stored
           </Button>
