@@ -213,6 +213,8 @@ def log_artifacts() -> dict[str, object]:
         again = wandb.Artifact("again", type="dataset")
         again.add(table, "u")
         run.log_artifact(again).wait()
+        # The server may have stored the second before the first is complete.
+        tables.wait()
         same_table = run.use_artifact("again:latest").get("u").data
         taken = contents_of(run.use_artifact("data:v0"))
     read = wandb.Api().artifact(f"{PROJECT}/data:v0")
