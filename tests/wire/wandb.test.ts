@@ -73,6 +73,7 @@ describe('PyPI wandb with only WANDB_BASE_URL and WANDB_API_KEY', () => {
         expect.stringContaining('fork_from'),
       ],
       rewound: [[0, 1, 2, 'after'], ['after'], 'finished'],
+      found: [['first'], ['first'], ['first'], ['rewound', 'again']],
       changed: {
         config: { lr: 0.1, layers: [1, 2], more: true, added: 5 },
         notes: 'changed',

@@ -1,11 +1,4 @@
-import {
-  type Expression,
-  type ExpressionBuilder,
-  type Selectable,
-  type SelectQueryBuilder,
-  type SqlBool,
-  sql,
-} from 'kysely'
+import { type ExpressionBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type {
   ControlTables,
@@ -24,20 +17,6 @@ export interface RunName {
   project: string
   run: string
 }
-
-/** Conditions of a listing. */
-export interface RunsFilter {
-  entity: string
-  project: string
-  condition: RunsCondition
-}
-
-export type RunsCondition =
-  | { all: RunsCondition[] }
-  | { any: RunsCondition[] }
-  | { column: 'name' | 'display_name' | 'group_name' | 'job_type' | 'state'; values: string[] }
-  | { column: 'created_at' | 'heartbeat_at'; is: '>' | '>=' | '<' | '<='; time: string }
-  | { tag: string }
 
 export function findRun(db: ControlTx, { entity, project, run }: RunName): Promise<RunRow | undefined> {
   return db
@@ -110,12 +89,17 @@ export async function trimAlerts(tx: ControlTx, runId: string, kept: number): Pr
 /** Runs of a project by when they were made, one page. Ids grow with time. @throws 413 */
 export function listRuns(
   db: ControlTx,
-  filter: RunsFilter,
+  { entity, project }: { entity: string; project: string },
   page: { after: string | undefined; limit: number; order: 'asc' | 'desc' },
 ): Promise<RunRow[]> {
-  let query = db.selectFrom('runs').where(conditionOf(filter))
+  let query = db.selectFrom('runs').where('entity', '=', entity).where('project', '=', project)
   if (page.after !== undefined) query = query.where('id', page.order === 'asc' ? '>' : '<', page.after)
   return wholeRuns(db, query.orderBy('id', page.order).limit(page.limit))
+}
+
+/** Runs by id, in no order; those that are gone are left out. @throws 413 */
+export function runsById(db: ControlTx, ids: readonly string[]): Promise<RunRow[]> {
+  return wholeRuns(db, db.selectFrom('runs').where('id', 'in', ids.length === 0 ? [''] : ids))
 }
 
 /** Runs that used a version of an artifact. @throws 413 */
@@ -183,31 +167,17 @@ export function listRunsBriefly(
   return query.orderBy('id', 'desc').limit(page.limit).execute()
 }
 
-export async function countRuns(db: ControlTx, filter: RunsFilter): Promise<number> {
+export async function countRuns(
+  db: ControlTx,
+  { entity, project }: { entity: string; project: string },
+): Promise<number> {
   const row = await db
     .selectFrom('runs')
     .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(conditionOf(filter))
+    .where('entity', '=', entity)
+    .where('project', '=', project)
     .executeTakeFirstOrThrow()
   return row.count
-}
-
-type Conditions = ExpressionBuilder<ControlTables, 'runs'>
-
-function conditionOf({ entity, project, condition }: RunsFilter) {
-  return (eb: Conditions): Expression<SqlBool> =>
-    eb.and([eb('entity', '=', entity), eb('project', '=', project), expressionOf(eb, condition)])
-}
-
-function expressionOf(eb: Conditions, condition: RunsCondition): Expression<SqlBool> {
-  if ('all' in condition) return eb.and(condition.all.map((one) => expressionOf(eb, one)))
-  if ('any' in condition) return eb.or(condition.any.map((one) => expressionOf(eb, one)))
-  if ('time' in condition) return eb(condition.column, condition.is, condition.time)
-  if ('values' in condition)
-    return eb.or(condition.values.length === 0 ? [] : [eb(condition.column, 'in', condition.values)])
-  // Databases have no function in common that looks for a text.
-  const text = JSON.stringify(condition.tag)
-  return eb(eb.fn<string>('replace', ['tags', eb.val(text), eb.val('')]), '!=', eb.ref('tags'))
 }
 
 /** Writes a file's row and returns the previous owner of the bytes. */

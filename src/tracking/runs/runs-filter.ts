@@ -2,97 +2,159 @@ import { z } from 'zod'
 import { recordOf } from '../../bounded-wire.ts'
 import { invalidRequest } from '../../errors.ts'
 import { checkListed } from '../listed-names.ts'
-import type { RunsCondition, RunsFilter } from './queries.ts'
-import { silentSince } from './run-row.ts'
+import { RUN_PATHS, type RunPath, runPath } from './run-paths.ts'
+import type { RunsCondition } from './scan-queries.ts'
 
-/** Wire: names of fields in filters, in both of the client's spellings. */
-const COLUMNS = {
-  name: 'name',
-  display_name: 'display_name',
-  displayName: 'display_name',
-  group: 'group_name',
-  job_type: 'job_type',
-  jobType: 'job_type',
-} as const
-
-const SUPPORTED = `${Object.keys(COLUMNS).join(', ')}, state and tags by equality and $in, createdAt by $gt, $gte, $lt and $lte, and by $and and $or of these`
-
-/** Conditions of one filter: each is a part of a statement. */
+/** Conditions of one filter. */
 const CONDITIONS_MAX = 100
 
+/** Levels of one filter: people write three. */
+const DEPTH_MAX = 20
+
+/** Characters of a pattern, which runs in a thread with a limit of time. */
+const PATTERN_CHARS_MAX = 1_000
+
+/** A filter of runs, checked. */
+export interface RunsFilter {
+  /** In MongoDB's query language, over what `match-runs.ts` makes of a run. */
+  criteria: RunsCriteria
+  /** What must hold of the columns for the filter to hold: it reduces what is read. */
+  narrowed: RunsCondition[]
+}
+
+export type RunsCriteria = Record<string, unknown>
+
+const Parts = z.array(z.unknown())
 const Conditions = recordOf(z.unknown(), CONDITIONS_MAX)
-const Listed = z.union([
-  z.string().transform((text) => [text]),
-  z.strictObject({ $in: z.array(z.string()) }).transform(({ $in }) => $in),
-])
-const time = z.coerce
-  .date()
-  .transform((date) => date.toISOString())
-  .optional()
-const Times = z.strictObject({ $gt: time, $gte: time, $lt: time, $lte: time })
-const COMPARISONS = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const
+const Plain = z.union([z.string(), z.number(), z.boolean(), z.null()])
+/** Its values are counted before they are read. */
+const Listed = z.array(z.unknown())
+const Comparisons = z
+  .strictObject({
+    $eq: Plain.optional(),
+    $ne: Plain.optional(),
+    $gt: Plain.optional(),
+    $gte: Plain.optional(),
+    $lt: Plain.optional(),
+    $lte: Plain.optional(),
+    $in: Listed.optional(),
+    $nin: Listed.optional(),
+    $exists: z.boolean().optional(),
+    $regex: z.string().max(PATTERN_CHARS_MAX).optional(),
+    $options: z
+      .string()
+      .regex(/^[ims]*$/)
+      .optional(),
+    $not: z.unknown().optional(),
+  })
+  .refine((comparisons) => Object.keys(comparisons).length > 0)
+type Comparisons = z.output<typeof Comparisons>
+
+const SUPPORTED = `Runs can be filtered by ${RUN_PATHS}, with ${Object.keys(Comparisons.shape).join(', ')}, $and, $or and $nor`
+
+/** Columns by which the database may already leave out runs. */
+const NARROWING = new Set(['name', 'display_name', 'group_name', 'job_type'] as const)
+const TIME_COMPARISONS = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const
 
 /**
- * Reads the filter of a listing, in MongoDB's query language.
+ * Reads the filter of a listing, in MongoDB's query language; undefined where it takes all runs.
  * @throws 400 for anything but what is supported, and for too many conditions or values.
  */
-export function runsFilter(project: { entity: string; project: string }, text: string | null): RunsFilter {
-  const values: string[] = []
+export function runsFilter(text: string | null): RunsFilter | undefined {
   let conditions = 0
+  const listed: unknown[] = []
 
-  function allOf(filter: unknown): RunsCondition {
+  function criteriaOf(filter: unknown, depth = 0): RunsCriteria {
     const members = Object.entries(read(Conditions, filter))
     conditions += 1 + members.length
     if (conditions > CONDITIONS_MAX)
       throw invalidRequest(`A filter of runs has ${CONDITIONS_MAX} conditions at most`, 'filters')
-    return { all: members.map(([name, value]) => conditionOf(name, value)) }
+    checkDepth(depth)
+    return allOf(members.map(([name, value]) => criterionOf(name, value, depth)))
   }
 
-  function conditionOf(name: string, value: unknown): RunsCondition {
-    if (name === '$and') return { all: read(z.array(z.unknown()), value).map(allOf) }
-    if (name === '$or') return { any: read(z.array(z.unknown()), value).map(allOf) }
-    if (name === 'createdAt' || name === 'created_at') return { all: timesOf(read(Times, value)) }
-    if (name !== 'state' && name !== 'tags' && !isColumn(name))
-      throw invalidRequest(`Runs can be filtered by ${SUPPORTED}, not by ${name}`, 'filters')
-    const listed = read(Listed, value)
-    values.push(...listed)
-    checkListed(values)
-    if (name === 'state') return { any: listed.map(inState) }
-    if (name === 'tags') return { any: listed.map((tag) => ({ tag })) }
-    return { column: COLUMNS[name], values: listed }
+  function criterionOf(name: string, value: unknown, depth: number): RunsCriteria {
+    if (name === '$and' || name === '$or' || name === '$nor') {
+      const parts = read(Parts, value).map((part) => criteriaOf(part, depth + 1))
+      if (name === '$and') return allOf(parts)
+      if (parts.length === 0) throw invalidRequest(`${name} has no conditions`, 'filters')
+      return { [name]: parts }
+    }
+    const path = runPath(name)
+    if (path === undefined) throw invalidRequest(`${SUPPORTED}, not by ${name}`, 'filters')
+    return { [path.path]: comparisonsOf(value, path, depth) }
   }
 
-  return { ...project, condition: allOf(json(text)) }
+  function comparisonsOf(value: unknown, path: RunPath, depth: number): Record<string, unknown> {
+    checkDepth(depth)
+    const short = Plain.safeParse(value)
+    const { $not, ...comparisons } = read(Comparisons, short.success ? { $eq: short.data } : value)
+    checkPattern(comparisons)
+    const values = [...(comparisons.$in ?? []), ...(comparisons.$nin ?? [])]
+    listed.push(...values)
+    checkListed(listed)
+    for (const one of values) read(Plain, one)
+    return {
+      ...(path.isTime ? withTimes(comparisons) : comparisons),
+      ...($not !== undefined && { $not: comparisonsOf($not, path, depth + 1) }),
+    }
+  }
+
+  const criteria = criteriaOf(json(text))
+  return Object.keys(criteria).length === 0 ? undefined : { criteria, narrowed: narrowedBy(criteria) }
+}
+
+function allOf(parts: RunsCriteria[]): RunsCriteria {
+  const all = parts.filter((part) => Object.keys(part).length > 0)
+  return all.length > 1 ? { $and: all } : (all[0] ?? {})
+}
+
+function checkDepth(depth: number): void {
+  if (depth > DEPTH_MAX) throw invalidRequest(`A filter of runs has ${DEPTH_MAX} levels at most`, 'filters')
 }
 
 /** @throws 400 for what a filter does not have here */
 function read<Value>(schema: z.ZodType<Value>, value: unknown): Value {
   const { data, success } = schema.safeParse(value)
-  if (!success) throw invalidRequest(`Runs can be filtered by ${SUPPORTED} only`, 'filters')
+  if (!success) throw invalidRequest(SUPPORTED, 'filters')
   return data
 }
 
-function timesOf(times: z.output<typeof Times>): RunsCondition[] {
-  return (['$gt', '$gte', '$lt', '$lte'] as const).flatMap((name) => {
-    const time = times[name]
-    return time === undefined ? [] : [{ column: 'created_at', is: COMPARISONS[name], time }]
-  })
-}
-
-/** A crashed run is a running one that stopped sending. */
-function inState(state: string): RunsCondition {
-  if (state !== 'running' && state !== 'crashed') return { column: 'state', values: [state] }
-  const is = state === 'running' ? '>=' : '<'
-  return {
-    all: [
-      { column: 'state', values: ['running'] },
-      { column: 'heartbeat_at', is, time: silentSince() },
-    ],
+function checkPattern({ $regex, $options }: Comparisons): void {
+  if ($regex === undefined && $options !== undefined)
+    throw invalidRequest('$options are those of a $regex', 'filters')
+  try {
+    new RegExp($regex ?? '', $options)
+  } catch {
+    throw invalidRequest(`This is no regular expression: ${$regex}`, 'filters')
   }
 }
 
-function isColumn(name: string): name is keyof typeof COLUMNS {
-  return Object.hasOwn(COLUMNS, name)
+/** The comparisons with times as they are stored. @throws 400 for what is no time */
+function withTimes(comparisons: Comparisons): Comparisons {
+  const inIso = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inIso)
+    if (typeof value === 'boolean' || value === null) return value
+    const date = new Date(String(value))
+    if (Number.isNaN(date.getTime())) throw invalidRequest(`This is no time: ${value}`, 'filters')
+    return date.toISOString()
+  }
+  return Object.fromEntries(Object.entries(comparisons).map(([operator, value]) => [operator, inIso(value)]))
+}
+
+/** What the conditions that must all hold say of columns. */
+function narrowedBy(filter: RunsCriteria): RunsCondition[] {
+  return Object.entries(filter).flatMap(([path, value]) => {
+    if (path === '$and') return (value as RunsCriteria[]).flatMap(narrowedBy)
+    const { $eq, $in = $eq === undefined ? undefined : [$eq], ...others } = value as Comparisons
+    const column = [...NARROWING].find((one) => one === path)
+    if (column !== undefined && $in?.every((one) => typeof one === 'string')) return [{ column, values: $in }]
+    if (path !== 'created_at') return []
+    return (['$gt', '$gte', '$lt', '$lte'] as const).flatMap((name) => {
+      const time = others[name]
+      return typeof time === 'string' ? [{ column: path, is: TIME_COMPARISONS[name], time }] : []
+    })
+  })
 }
 
 function json(text: string | null): unknown {

@@ -2,13 +2,13 @@ import { connectionOf, limitOf, type PageArguments } from '../../accounts/graphq
 import { namedProject, nodes } from '../../accounts/graphql/field-access.ts'
 import type { Arguments, GraphqlModule } from '../../accounts/graphql/graphql-module.ts'
 import type { ProjectNode } from '../../accounts/graphql/project-node.ts'
-import { invalidRequest } from '../../errors.ts'
 import type { Subject } from '../../http/access.ts'
 import type { Caller } from '../../http/caller.ts'
 import { runFields } from './run-fields.ts'
 import { plainFile } from './run-file-id.ts'
 import { type RunNode, runNode } from './run-node.ts'
 import { DEFAULT_PROJECT, runMutations } from './runs-mutations.ts'
+import { runsOrder } from './runs-order.ts'
 import { RUN_TYPES } from './runs-types.ts'
 import type { Runs } from './service.ts'
 
@@ -48,15 +48,17 @@ export function runsModule(runs: Runs, removeOutputs: (runId: string) => Promise
         run,
         bucket: run,
         async runs(project: ProjectNode, args: ListArguments) {
-          const rows = await runs.page({
+          const found = await runs.page({
             entity: project.entityName,
             project: project.name,
             filters: args.filters ?? null,
-            order: orderOf(args.order),
+            order: runsOrder(args.order),
             after: args.after ?? undefined,
             limit: limitOf(args),
           })
-          return connectionOf(rows.map(runNode), args, (node) => node.row.id)
+          const cursors = new Map(found.map(({ row, cursor }) => [row.id, cursor]))
+          const nodes = found.map(({ row }) => runNode(row))
+          return connectionOf(nodes, args, ({ row }) => cursors.get(row.id) ?? row.id)
         },
         runCount: (project: ProjectNode, args: { filters?: string | null }) =>
           runs.count({ entity: project.entityName, project: project.name, filters: args.filters ?? null }),
@@ -83,13 +85,4 @@ function aboutUpsert(input: Arguments, caller: Caller): readonly Subject[] {
 interface ListArguments extends PageArguments {
   filters?: string | null
   order?: string | null
-}
-
-/** Wire: `+created_at` or `-created_at`; the sign may be missing. */
-function orderOf(order: string | null | undefined): 'asc' | 'desc' {
-  const [, sign, field] = /^([+-]?)(.*)$/.exec(order ?? '') ?? []
-  if (field !== '' && field !== 'created_at' && field !== 'createdAt') {
-    throw invalidRequest(`Runs can be ordered by created_at, not by ${field}`)
-  }
-  return sign === '-' ? 'desc' : 'asc'
 }

@@ -13,14 +13,13 @@ import type { SignedUrls } from '../signed-urls.ts'
 import { createRunAlerts, type RunAlerts } from './alerts.ts'
 import { createFileStream, type FileStream } from './file-stream.ts'
 import { createRunFiles, type RunFiles } from './files.ts'
+import { createFindRuns, type FindRuns } from './find-runs.ts'
 import {
-  countRuns,
   deleteRun,
   findRun,
   findRunById,
   type ListedRun,
   listAlerts,
-  listRuns,
   listRunsBriefly,
   listUsers,
   type RunName,
@@ -31,7 +30,6 @@ import { releaseFiles } from './release-files.ts'
 import { createRewinding, type Rewinding } from './rewind.ts'
 import { metricsKeyOf, stateOf, tagsOf } from './run-row.ts'
 import { createRunWriter, type RunWriter } from './run-writer.ts'
-import { runsFilter } from './runs-filter.ts'
 import type { MetricsQuery, MetricsRes, RunPath, RunRes, RunsListQuery, RunsListRes } from './wire.ts'
 
 /** Alerts of one reply, the newest. */
@@ -46,29 +44,13 @@ export interface RunsDeps {
   log: Log
 }
 
-/** Runs of a project; the filter is the client's text. */
-export interface RunsWanted {
-  entity: string
-  project: string
-  filters: string | null
-}
-
-export interface RunsPage extends RunsWanted {
-  order: 'asc' | 'desc'
-  after: string | undefined
-  limit: number
-}
-
 /** Runs: metrics, files and alerts that a program logs. */
-export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts, Rewinding {
+export interface Runs extends RunWriter, FileStream, RunFiles, RunAlerts, Rewinding, FindRuns {
   metrics: Metrics
   /** Asks the client of a run to end it; the client learns of it with its next request. @throws 404. */
   requestStop(id: string): Promise<void>
-  /** A page of a project's runs. @throws 400 for a filter that is not supported, 413 for too much text. */
-  page(req: RunsPage): Promise<RunRow[]>
   /** Runs that used a version of an artifact. @throws 413 for too much text. */
   usersOf(artifactId: string, limit: number): Promise<RunRow[]>
-  count(req: RunsWanted): Promise<number>
   find(name: RunName): Promise<RunRow | undefined>
   byId(id: string): Promise<RunRow | undefined>
   /** Lists the runs of a project, newest first. */
@@ -155,11 +137,9 @@ export function createRuns(deps: RunsDeps): Runs {
     ...createRunFiles(deps),
     ...alerts,
     ...createRewinding({ control, metrics }),
+    ...createFindRuns({ control }),
     requestStop,
-    page: ({ entity, project, filters, ...page }) =>
-      listRuns(control, runsFilter({ entity, project }, filters), page),
     usersOf: (artifactId, limit) => listUsers(control, artifactId, limit),
-    count: ({ entity, project, filters }) => countRuns(control, runsFilter({ entity, project }, filters)),
     find: (name) => findRun(control, name),
     byId: (id) => findRunById(control, id),
     list,

@@ -76,6 +76,23 @@ def log_run() -> dict[str, object]:
     }
 
 
+def find_runs() -> list[list[str]]:
+    """Runs by what is in their configs and summaries, and by these in order."""
+    api = wandb.Api()
+    found = [
+        api.runs(PROJECT, filters={"config.lr": {"$lt": 0.2}}),
+        api.runs(PROJECT, filters={"summary_metrics.best": 7, "state": "finished"}),
+        api.runs(PROJECT, filters={"display_name": {"$regex": "^The"}}),
+        api.runs(
+            PROJECT,
+            filters={"config.lr": {"$exists": False}},
+            order="-summary_metrics.i",
+            per_page=1,
+        )[:2],
+    ]
+    return [[run.id for run in runs] for runs in found]
+
+
 def resume() -> dict[str, object]:
     seen: dict[str, object] = {
         "must": attempt(lambda: start("nobody", resume="must")),
@@ -272,6 +289,7 @@ seen = {
     "stopped": stop_run(),
     "unsupported": refused_runs(),
     "rewound": rewind(),
+    "found": find_runs(),
     "changed": change_run(),
     "artifacts": log_artifacts(),
     "renamed": change_artifacts(),
