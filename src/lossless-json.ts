@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { tooDeep } from './json-limits.ts'
 
 /**
@@ -19,9 +20,11 @@ export class JsonText {
     return JSON.parse(this.text)
   }
 
-  /** For responses go through {@link stringify}, which emits the text itself. */
+  /** A mark within {@link stringify}, which emits the text itself. */
   toJSON(): unknown {
-    return this.value()
+    if (parts === undefined) return this.value()
+    parts.push(this.text)
+    return MARK
   }
 }
 
@@ -42,12 +45,33 @@ export function parseKeeping(
   return take({ text, levelsMax }, skipSpace(text, 0), keep).value
 }
 
-/** Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. */
+/** Stands for a part that has its own text. It is random: no value of a client's has it. */
+const MARK = randomUUID()
+
+/** The texts of such parts, while a value is written. */
+let parts: string[] | undefined
+
+/**
+ * Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. V8 writes the value with a mark
+ * for each of these, which are then replaced: that takes half as long as to visit all members here.
+ */
 export function stringify(value: unknown): string {
   if (value instanceof JsonText) return value.text
   if (value instanceof JsonNumber) return value.source
-  if (!hasParts(value)) return JSON.stringify(value) ?? 'null'
-  return Array.isArray(value) ? stringifyList(value) : stringifyMembers(value)
+  parts = []
+  try {
+    const marked = JSON.stringify(value) ?? 'null'
+    return parts.length === 0 ? marked : withParts(marked, parts)
+  } finally {
+    parts = undefined
+  }
+}
+
+function withParts(marked: string, texts: readonly string[]): string {
+  const [first = '', ...others] = marked.split(`"${MARK}"`)
+  let text = first
+  for (const [index, between] of others.entries()) text += texts[index] + between
+  return text
 }
 
 /**
@@ -83,29 +107,6 @@ function hasParts(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !hasOwnForm(value)
 }
 
-/** Adding to one text takes a third less time than joining the texts of all members. */
-function stringifyList(list: readonly unknown[]): string {
-  let text = '['
-  for (let index = 0; index < list.length; index++) {
-    if (index > 0) text += ','
-    text += stringify(list[index] ?? null)
-  }
-  return `${text}]`
-}
-
-function stringifyMembers(value: object): string {
-  let text = ''
-  for (const key of Object.keys(value)) {
-    const member: unknown = Reflect.get(value, key)
-    if (member === undefined) continue
-    text += text === '' ? '{' : ','
-    text += JSON.stringify(key)
-    text += ':'
-    text += stringify(member)
-  }
-  return text === '' ? '{}' : `${text}}`
-}
-
 /** Such as dates; a client's value may have a member of that name that is not a function. */
 function hasOwnForm(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function'
@@ -117,6 +118,13 @@ export class JsonNumber {
 
   constructor(source: string) {
     this.source = source
+  }
+
+  /** A mark within {@link stringify}, which emits the source itself. */
+  toJSON(): unknown {
+    if (parts === undefined) return this
+    parts.push(this.source)
+    return MARK
   }
 }
 

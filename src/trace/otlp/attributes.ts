@@ -52,16 +52,25 @@ export function valueAt(tree: Tree, key: string): Plain | undefined {
 
 /** The same, also where it is empty. What has exactly this name comes before what has a name below it. */
 export function anyAt(tree: Tree, key: string): Plain | undefined {
-  if (Object.hasOwn(tree, key)) return tree[key]
+  const own = tree[key]
+  if (own !== undefined) return own
   let found: Plain | undefined = tree
-  // Most names of conventions are absent, which shows at their first part.
-  for (let start = 0; found !== undefined && start <= key.length; ) {
-    const dot = key.indexOf('.', start)
-    const end = dot === -1 ? key.length : dot
-    found = memberOf(found, key.slice(start, end))
-    start = end + 1
+  for (const part of partsOf(key)) {
+    if (found === undefined) break
+    found = memberOf(found, part)
   }
   return found
+}
+
+/** The names of conventions, split once: each is looked for in every span. */
+const PARTS = new Map<string, readonly string[]>()
+
+function partsOf(key: string): readonly string[] {
+  const known = PARTS.get(key)
+  if (known !== undefined) return known
+  const parts = key.split('.')
+  PARTS.set(key, parts)
+  return parts
 }
 
 /** The first of several names that has a value. */
@@ -107,12 +116,19 @@ function withDotlessFirst(pairs: readonly Pair[]): Pair[] {
 }
 
 function keyValueOf(attribute: unknown): Pair {
-  return checked(KeyValue, attribute, 'a KeyValue')
+  return isPair(attribute) ? attribute : checked(KeyValue, attribute, 'a KeyValue')
+}
+
+/** Most are, and the schema takes ten times as long to say so. */
+function isPair(attribute: unknown): attribute is Pair {
+  return isRecord(attribute) && typeof attribute['key'] === 'string'
 }
 
 /** @throws 400 for more levels than JSON may have. */
 function plainOf(any: unknown, levels = JSON_DEPTH_MAX): Plain {
   if (levels === 0) throw invalidRequest('The span is nested too deeply')
+  const simple = simpleOf(any)
+  if (simple !== undefined) return simple
   const value = checked(AnyValue, any ?? {}, 'an AnyValue')
   if (value.stringValue !== undefined) return value.stringValue
   if (value.boolValue !== undefined) return value.boolValue
@@ -124,6 +140,17 @@ function plainOf(any: unknown, levels = JSON_DEPTH_MAX): Plain {
   return typeof value.bytesValue === 'string'
     ? value.bytesValue
     : Buffer.from(value.bytesValue).toString('base64')
+}
+
+/** A text or a number, as most values are; undefined for what the schema has to look at. */
+function simpleOf(any: unknown): string | number | undefined {
+  if (!isRecord(any)) return undefined
+  const [field = '', other] = Object.keys(any)
+  const value = any[field]
+  if (other !== undefined || typeof value !== 'string') return undefined
+  if (field === 'stringValue') return value
+  const number = Number(value)
+  return field === 'intValue' && Number.isSafeInteger(number) && String(number) === value ? number : undefined
 }
 
 /** Names inside a value are not split at dots. */
@@ -202,7 +229,7 @@ function shapeOf(value: Plain): 'list' | 'tree' | 'scalar' {
 
 function memberOf(value: Plain | undefined, name: string): Plain | undefined {
   if (Array.isArray(value)) return /^\d+$/.test(name) ? value[Number(name)] : undefined
-  return isTree(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return isTree(value) ? value[name] : undefined
 }
 
 /** Wire: a value that is false, zero or empty counts as absent. */
