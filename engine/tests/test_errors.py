@@ -175,6 +175,23 @@ def test_wrong_logprobs_are_named(worker: Worker, step_0: Path, tokenizer: Any, 
     )
 
 
+def test_the_log_has_nothing_of_what_a_user_sent(tmp_path: Path) -> None:
+    """The next job's user is told the last of the log, should the worker end."""
+    bad = {"role": "user", "content": [{"type": "Jane Doe", "text": "x"}]}
+    groups = write_lines(tmp_path / "groups", [group([trajectory([bad, choice([5, 6])], float(i)) for i in range(2)])])
+    with forked_worker() as worker:
+        worker.read()
+        worker.create_adapter(tmp_path / "step-0")
+        failed = worker.run_job("j1", tmp_path / "step-0", tmp_path / "none", groups)[-1]
+        assert "Jane Doe" in failed["error_message"]
+        worker.close_stdin()
+        worker.process.wait(timeout=60)
+        assert worker.process.stderr is not None
+        log = worker.process.stderr.read()
+    assert "Jane Doe" not in log
+    assert "Traceback" not in log
+
+
 @pytest.mark.parametrize("missing", ["", "model.safetensors", "config.json", "tokenizer.json", "chat_template.jinja"])
 def test_a_base_model_that_cannot_be_loaded(tmp_path: Path, missing: str) -> None:
     model = tmp_path / "model"

@@ -49,7 +49,10 @@ function train(request: Request, path: string): void {
   const behaviour = lines[0]?.fake
   const mark = join(request.work_dir, 'died')
   const deaths = existsSync(mark) ? Number(readFileSync(mark, 'utf8')) : 0
-  if (behaviour === 'fail') tell('job_failed', { error_message: 'ValueError: made to fail' })
+  if (behaviour === 'fail') {
+    const error_message = 'ValueError: made to fail'
+    process.stderr.write(`${error_message}\n`, () => tell('job_failed', { error_message }))
+  }
   const dies: Record<string, boolean> = {
     die: true,
     'die-once': deaths === 0,

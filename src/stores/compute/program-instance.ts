@@ -18,8 +18,8 @@ const START_WATCH_MS = 1_000
 export interface ProgramInstanceOptions<Started extends { program: Program }, Ready> {
   name: string
   log: Log
-  /** Whether it answers several callers at once, so that the last that it wrote may be of another's request. */
-  isShared: boolean
+  /** What it wrote about the work of its present caller alone, who is told the last of it if it ends; asked once it was ready. */
+  callersLines: (program: Program) => string[]
   start: (hooks: StartHooks) => Promise<Started>
   /** Resolves once the program can work; the result is passed to the waiters. @throws Unstartable */
   untilReady: (started: Started, ended: AbortSignal) => Promise<Ready>
@@ -46,7 +46,8 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   const gone = program.exited.then((how) => {
     const end = `${name} ended: ${killReason ?? how}`
     const reason = end + lastOutput(program.lastLines())
-    ended.abort(new EngineProcessLost(options.isShared && wasReady ? end : reason))
+    // The rest of its output may be about the data of others.
+    ended.abort(new EngineProcessLost(wasReady ? end + lastOutput(options.callersLines(program)) : reason))
     return reason
   })
   function replace(reason: string): void {

@@ -272,7 +272,9 @@ async function untilAwake<Ready>(
         state.now === 'stopped' ||
         (state.now === 'failed' && (hasFailedForLong || failures.isUnstartable()))
       )
-        throw new EngineProcessLost(state.status().last_error ?? `${name} has stopped`)
+        throw new EngineProcessLost(
+          (state.now === 'failed' && state.status().last_error) || `${name} has stopped`,
+        )
       if (state.now === 'idle' || state.now === 'asleep') await share.start(whenFull, signal)
       else await state.changed(signal)
     }

@@ -27,7 +27,8 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
   const instance = {
     name: options.name,
     log: options.log,
-    isShared: false,
+    callersLines: (program: Program) =>
+      busy?.instance.ready === program ? program.lastLines(busy.linesBefore) : [],
     start: options.start,
     untilReady,
   }
@@ -36,7 +37,8 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
     runInstance: (hooks) => runProgram(instance, hooks),
     sleep: options.sleep && sleepOf(options.sleep),
   })
-  let busy: Instance<Program> | undefined
+  /** The instance with a request, and how many lines it had written before it was given that one. */
+  let busy: { instance: Instance<Program>; linesBefore: number } | undefined
 
   return {
     status: supervisor.status,
@@ -47,7 +49,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
     },
 
     send(message) {
-      busy?.ready.write(`${JSON.stringify(message)}\n`)
+      busy?.instance.ready.write(`${JSON.stringify(message)}\n`)
     },
 
     async *run(request, wait, signal) {
@@ -55,7 +57,7 @@ export function createTrainer(options: TrainerOptions): Trainer & AsyncDisposabl
       try {
         const instance = await supervisor.ready(signal, wait).catch(neverSent)
         if (busy !== undefined) throw new Error(`${options.name} was given two requests at once`)
-        busy = instance
+        busy = { instance, linesBefore: instance.ready.lineCount() }
         try {
           yield* converse(instance, request, { stallMs: options.stallMs, signal })
         } finally {

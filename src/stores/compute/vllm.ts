@@ -51,7 +51,8 @@ export function createVllm(options: VllmOptions): Inference & AsyncDisposable {
   const instance = {
     name: options.name,
     log: options.log,
-    isShared: true,
+    // It answers several callers at once.
+    callersLines: () => [],
     start: options.start(key),
     untilReady: ({ url }: StartedServer, ended: AbortSignal) => untilAnswering({ ...endpoint, url }, ended),
   }

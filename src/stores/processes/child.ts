@@ -28,7 +28,10 @@ export interface Child {
   write(text: string): void
   /** Passes on every further line of stdout; returns a function that ends that. */
   onLine(listener: (line: string) => void): () => void
-  lastLines(): string[]
+  /** How many lines of its output have been read. */
+  lineCount(): number
+  /** The newest lines of its output, of those that came after the first `after`. */
+  lastLines(after?: number): string[]
   /** False from the moment it has ended, which is before the rest of its output has been read. */
   isAlive(): boolean
   /** Milliseconds since it last wrote anything. */
@@ -81,6 +84,7 @@ export function startChild(spec: ChildSpec): Child {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    lineCount: output.lineCount,
     lastLines: output.lastLines,
     isAlive,
     silentMs: () => performance.now() - lastWriteAt,

@@ -39,7 +39,10 @@ export function engineLogsFolder(dataFolder: string): string {
 /** The log of one child. */
 export interface ChildLog {
   add(line: string): void
-  lastLines(): string[]
+  /** How many lines were added. */
+  lineCount(): number
+  /** The newest lines, of those that came after the first `after`. */
+  lastLines(after?: number): string[]
   close(): void
 }
 
@@ -81,6 +84,7 @@ export function createLogFolder(folder: string): LogFolder {
 /** Keeps the newest lines in memory and all of a bounded amount in a file. */
 function createChildLog(path: string, onClose: () => void): ChildLog {
   const lines: string[] = []
+  let lineCount = 0
   let bytes = existsSync(path) ? statSync(path).size : 0
   let failedAt: number | undefined
   let file = append()
@@ -111,6 +115,7 @@ function createChildLog(path: string, onClose: () => void): ChildLog {
     add(raw) {
       const line = raw.length > LINE_CHARS_MAX ? `${raw.slice(0, LINE_CHARS_MAX)}…` : raw
       lines.push(line)
+      lineCount++
       if (lines.length > LINES_KEPT) lines.shift()
       const text = `${new Date().toISOString()} ${line}\n`
       if (failedAt !== undefined) {
@@ -121,7 +126,8 @@ function createChildLog(path: string, onClose: () => void): ChildLog {
       bytes += Buffer.byteLength(text)
       file.write(text)
     },
-    lastLines: () => [...lines],
+    lineCount: () => lineCount,
+    lastLines: (after = 0) => lines.slice(Math.max(0, after - (lineCount - lines.length))),
     close() {
       file.end()
       onClose()

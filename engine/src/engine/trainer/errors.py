@@ -49,10 +49,11 @@ def separator(place: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """One line for the user; the traceback goes to the log. Any error ends only its own request."""
-    traceback.print_exception(error, file=sys.stderr)
+    """One line for the user. Any error ends only its own request. The log gets the traceback of what no one expected;
+    a problem with what a user has sent may quote it, and is for that user alone."""
     if isinstance(error, Problem):
         return str(error)
+    traceback.print_exception(error, file=sys.stderr)
     if is_out_of_memory(error):
         # The tensors of the failed row are still held by the frames of the error.
         traceback.clear_frames(error.__traceback__)

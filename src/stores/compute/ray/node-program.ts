@@ -69,6 +69,7 @@ export function startOnNode(
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    lineCount: output.lineCount,
     lastLines: output.lastLines,
     isAlive: () => isAlive,
     silentMs: () => performance.now() - lastWriteAt,
