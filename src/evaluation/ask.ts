@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { CallContext } from '../http/caller.ts'
+import { BadAnswer } from '../inference/playground/answer-errors.ts'
 import type { Playground } from '../inference/playground/service.ts'
 import type { CompletionInputs } from '../inference/playground/wire.ts'
-import { BadAnswer } from './bad-answer.ts'
 import type { RecordedCalls } from './recorded-calls.ts'
 import { withRetries } from './retry.ts'
 

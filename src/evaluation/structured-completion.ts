@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
+import { BadAnswer } from '../inference/playground/answer-errors.ts'
 import { filledInputs } from '../inference/playground/prompt.ts'
 import { type CompletionInputs, Message } from '../inference/playground/wire.ts'
 import type { Objects } from '../trace/objects/service.ts'
 import type { Ask } from './ask.ts'
-import { BadAnswer } from './bad-answer.ts'
 
 const Params = z.looseObject({
   messages_template: z.array(Message).nullish(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { invalidRequest, StoreFailed, unavailable } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import { BadAnswer } from '../bad-answer.ts'
+import { BadAnswer, NoAnswer } from '../../inference/playground/answer-errors.ts'
 import { recordCalls } from '../recorded-calls.ts'
 import { scoreFeedback } from '../scorers/score-feedback.ts'
 import type { Scored, Scorer } from '../scorers/scorer.ts'
@@ -84,7 +84,7 @@ describe('a row of an evaluation', () => {
     expect(await evaluateRow(last, trial)).toEqual([])
     expect(exceptionsOf(last)).toContain('busy')
     await expect(evaluateRow({ ...depsWith(away), isLastAttempt: true }, trial)).rejects.toBe(away)
-    for (const error of [invalidRequest('no'), new BadAnswer('no'), new Error('no')]) {
+    for (const error of [invalidRequest('no'), new BadAnswer('no'), new NoAnswer('no'), new Error('no')]) {
       const deps = depsWith(error)
       expect(await evaluateRow(deps, trial)).toEqual([])
       expect(exceptionsOf(deps)).toContain('no')

@@ -1,4 +1,5 @@
 import { StoreFailed } from '../../errors.ts'
+import { NoAnswer } from '../../inference/playground/answer-errors.ts'
 import { nowIso } from '../../time.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import type { Ask } from '../ask.ts'
@@ -116,9 +117,13 @@ async function predictionOf(
   }
 }
 
-/** Whether an error is none of the row, and there is another attempt. An answer is the model's result, however bad it is. */
+/**
+ * Whether an error is none of the row, and there is another attempt. An answer is the model's result, however bad it is, and
+ * so is that none came, however often it was asked: another attempt would ask anew, and pay again for what did come.
+ */
 function mayPass({ isLastAttempt }: RowDeps, error: unknown): boolean {
   if (error instanceof StoreFailed) return true
+  if (error instanceof NoAnswer) return false
   return !isLastAttempt && isTemporary(error)
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { placeOf, requireRight } from '../../access.ts'
 import { keepShapeOf } from '../../body-shape.ts'
-import { ClientError, dependencyFailed, invalidRequest, tooManyRequests } from '../../errors.ts'
+import { ClientError, invalidRequest, tooManyRequests } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { parseLax } from '../../lax-parse.ts'
@@ -15,7 +15,8 @@ import type { StreamEnd } from '../gateway/event-stream.ts'
 import { projectNamed } from '../gateway/project-header.ts'
 import type { UsageRecorder } from '../gateway/spending.ts'
 import type { FoundProvider, ProviderRegistry } from '../providers/service.ts'
-import { askProvider } from './ask-provider.ts'
+import { BadAnswer } from './answer-errors.ts'
+import { askProvider, type ProviderRequest } from './ask-provider.ts'
 import type { Deadline } from './deadline.ts'
 import { counted, usageIn } from './provider-usage.ts'
 import { readAnswer, wholeText } from './read-answer.ts'
@@ -61,12 +62,15 @@ export interface Answerer {
    */
   enter(asker: Asker): Disposable
   /** The JSON of a whole completion. @throws ClientError with what went wrong. */
-  completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string>
+  completion(inputs: CompletionInputs, asker: Asker, how: Asking): Promise<string>
   /** The bytes of a completion's event stream. @throws ClientError with what went wrong before the first. */
   stream(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<AsyncIterable<Uint8Array>>
   /** The JSON of a provider's images. @throws as above. */
   images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string>
 }
+
+/** How a model is asked: until when, and how often again where its provider fails. */
+type Asking = { deadline: Deadline } & Pick<ProviderRequest, 'retries'>
 
 interface Found {
   provider: FoundProvider
@@ -108,7 +112,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
 
   async function ask(
     inputs: CompletionInputs,
-    { reply, asker, deadline }: { reply: 'whole' | 'stream'; asker: Asker; deadline: Deadline },
+    { reply, asker, deadline, retries }: { reply: 'whole' | 'stream'; asker: Asker } & Asking,
   ): Promise<Asked> {
     const body = { ...bodyOf(inputs), ...(reply === 'stream' && STREAMED) }
     const { context, project_id } = asker
@@ -121,7 +125,8 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     }
     const { provider, model } = await providerOf(inputs.model, asker)
     const count = await admit({ provider, model, body }, asker)
-    const asking = askProvider(provider, { path: '/chat/completions', body: { ...body, model }, deadline })
+    const request = { path: '/chat/completions' as const, body: { ...body, model }, deadline, retries }
+    const asking = askProvider(provider, request)
     return { body: await countedIfCut(asking, { count, deadline }), count }
   }
 
@@ -141,9 +146,9 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     }
   }
 
-  async function completion(inputs: CompletionInputs, asker: Asker, deadline: Deadline): Promise<string> {
-    const { body, count } = await ask(inputs, { reply: 'whole', asker, deadline })
-    const json = await countedIfCut(wholeText(body), { count, deadline })
+  async function completion(inputs: CompletionInputs, asker: Asker, how: Asking): Promise<string> {
+    const { body, count } = await ask(inputs, { reply: 'whole', asker, ...how })
+    const json = await countedIfCut(wholeText(body), { count, deadline: how.deadline })
     readAnswer(json, Completion)
     count({ usage: usageIn(json), events: 0 })
     return json.trim()
@@ -154,9 +159,9 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     asker: Asker,
     deadline: Deadline,
   ): Promise<AsyncIterable<Uint8Array>> {
-    const { body, count } = await ask(inputs, { reply: 'stream', asker, deadline })
+    const { body, count } = await ask(inputs, { reply: 'stream', asker, deadline, retries: 'few' })
     if (body instanceof ReadableStream) return counted(body, count)
-    throw dependencyFailed('The model answered something that is not a stream', body)
+    throw new BadAnswer('The model answered something that is not a stream')
   }
 
   async function images(inputs: ImageCreateReq['inputs'], asker: Asker, deadline: Deadline): Promise<string> {
@@ -165,7 +170,7 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
     const { provider, model } = await providerOf(inputs.model, asker)
     const body = { ...withoutNulls(inputs), model }
     const count = await admit({ provider, model, body }, asker)
-    const asking = askProvider(provider, { path: '/images/generations', body, deadline })
+    const asking = askProvider(provider, { path: '/images/generations', body, deadline, retries: 'few' })
     const json = await countedIfCut(asking.then(wholeText), { count, deadline })
     readAnswer(json, Images)
     count({ usage: usageIn(json), events: 0 })

@@ -1,6 +1,7 @@
-import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../errors.ts'
+import { invalidRequest, messageOf, tooLarge } from '../../errors.ts'
 import { keyRemover, withoutKey } from '../../without-key.ts'
 import type { FoundProvider } from '../providers/service.ts'
+import { NoAnswer } from './answer-errors.ts'
 
 /**
  * Attempts after the first, for retryable replies (429, 5xx) and broken connections; few, since a person is waiting.
@@ -15,12 +16,17 @@ export interface ProviderRequest {
   path: '/chat/completions' | '/images/generations'
   body: object
   deadline: { signal: AbortSignal; timeoutMs: number }
+  /** `none`: for a caller that asks again itself. */
+  retries: 'few' | 'none'
 }
 
-/** Sends a request to a provider and resolves with its body, unread. */
+/**
+ * Sends a request to a provider and resolves with its body, unread.
+ * @throws 400 where the provider refuses it, NoAnswer where it fails
+ */
 export async function askProvider(
   { name, baseUrl, apiKey, fetch: send }: FoundProvider,
-  { path, body, deadline }: ProviderRequest,
+  { path, body, deadline, retries }: ProviderRequest,
 ): Promise<ReadableStream<Uint8Array>> {
   // Many modules, which a start would load for servers without providers too.
   const { OpenAI, APIError } = await import('openai')
@@ -31,7 +37,7 @@ export async function askProvider(
     adminAPIKey: null,
     organization: null,
     project: null,
-    maxRetries: RETRIES_MAX,
+    maxRetries: retries === 'few' ? RETRIES_MAX : 0,
     timeout: deadline.timeoutMs,
     logLevel: 'off',
     fetch: (url, init) => boundedFetch(url, init, { send, apiKey }),
@@ -41,15 +47,21 @@ export async function askProvider(
     return response.body ?? new Blob([]).stream()
   } catch (error) {
     const message = `Provider ${name}: ${withoutKey(reasonOf(error), apiKey)}`
-    throw error instanceof APIError && isRefusal(error.status)
-      ? invalidRequest(message)
-      : dependencyFailed(message, error)
+    if (!(error instanceof APIError)) throw new NoAnswer(message, { cause: error })
+    if (isRefusal(error.status)) throw invalidRequest(message)
+    throw new NoAnswer(message, { cause: error, retryAfterSeconds: secondsIn(error.headers) })
   }
 }
 
 /** Whether the same request would be refused again. */
 function isRefusal(status: unknown): boolean {
   return typeof status === 'number' && status >= 400 && status < 500 && ![408, 409, 429].includes(status)
+}
+
+/** Wire: of the two forms of the header, providers send the number. */
+function secondsIn(headers: Headers | undefined): number | undefined {
+  const seconds = Number(headers?.get('retry-after') ?? undefined)
+  return seconds > 0 ? seconds : undefined
 }
 
 /** The reason of a broken connection is in the cause of its error. */

@@ -24,7 +24,7 @@ const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arg
 
 /**
  * A fake of a service with OpenAI's API, for tests. It answers with a fixed text, or follows the last message: `tools`,
- * `hang`, `cut`, `html`, `say …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
+ * `hang`, `cut`, `html`, `empty`, `say …`, `at the third try: …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
  * classifiers apply whose question contains `yes`.
  */
 export interface FakeProvider extends AsyncDisposable {
@@ -37,6 +37,7 @@ export interface FakeProvider extends AsyncDisposable {
 
 export async function openFakeProvider(): Promise<FakeProvider> {
   const requests: SeenRequest[] = []
+  const tries = new Map<string, number>()
   let aborted = 0
   const server = createServer(async (request, response) => {
     response.on('close', () => {
@@ -45,7 +46,7 @@ export async function openFakeProvider(): Promise<FakeProvider> {
     const body = Body.parse(JSON.parse(await text(request)))
     requests.push({ url: request.url, authorization: request.headers.authorization, body })
     if (request.url === '/v1/images/generations') sendImage(response, String(body['prompt']))
-    else sendCompletion(response, body)
+    else sendCompletion(response, body, tries)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const address = server.address()
@@ -75,12 +76,25 @@ function sendImage(response: ServerResponse, prompt: string): void {
   else send(response, { created: 1, data: [{ b64_json: PIXEL }, { url: 'http://x/y.png' }], usage: USAGE })
 }
 
-function sendCompletion(response: ServerResponse, body: Record<string, unknown>): void {
-  const prompt = String(Messages.parse(body['messages']).at(-1)?.content)
+function sendCompletion(
+  response: ServerResponse,
+  body: Record<string, unknown>,
+  tries: Map<string, number>,
+): void {
+  const prompt = promptOf(body)
+  const tried = (tries.get(prompt) ?? 0) + 1
+  tries.set(prompt, tried)
   if (/^\d+$/.test(prompt)) sendFailure(response, Number(prompt))
+  else if (prompt.startsWith('at the third try') && tried < 3) sendFailure(response, 500)
+  else if (prompt === 'empty') send(response, '')
   else if (prompt === 'html') send(response, '<html>a fake gateway</html>')
   else if (body['stream'] === true) stream(response, prompt)
   else if (prompt !== 'hang') send(response, completion(prompt))
+}
+
+/** The text of the last message. */
+export function promptOf(body: Record<string, unknown>): string {
+  return String(Messages.parse(body['messages']).at(-1)?.content)
 }
 
 function completion(prompt: string): object {

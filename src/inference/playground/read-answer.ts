@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
 import { createParser } from 'eventsource-parser'
 import { z } from 'zod'
-import { ClientError, dependencyFailed, messageOf } from '../../errors.ts'
+import { ClientError, messageOf } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
+import { BadAnswer, NoAnswer } from './answer-errors.ts'
 
 /** Characters of one event; a chunk with all of a long answer in it is shorter. */
 const EVENT_CHARS_MAX = 4 * 1024 * 1024
@@ -12,17 +13,16 @@ const DONE = '[DONE]'
 /** The error events of OpenAI-compatible services after a status of 200. */
 const Failure = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) })
 
-/** Parses an answer or a chunk of one. @throws 503 with the error that came instead, or for anything else. */
+/** Parses an answer or a chunk of one. @throws NoAnswer with the error that came instead; BadAnswer for anything else */
 export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Answer {
   const value = parsed(json)
   const failure = Failure.safeParse(value)
   if (failure.success) {
     const { error } = failure.data
-    throw dependencyFailed(typeof error === 'string' ? error : error.message, value)
+    throw new NoAnswer(typeof error === 'string' ? error : error.message, { cause: value })
   }
   const answer = schema.safeParse(value)
-  if (!answer.success)
-    throw dependencyFailed('The model answered something that cannot be read', answer.error)
+  if (!answer.success) throw new BadAnswer('The model answered something that cannot be read', answer.error)
   return answer.data
 }
 
@@ -30,11 +30,11 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch (error) {
-    throw dependencyFailed(`The model answered something that is not JSON: ${json.slice(0, 100)}`, error)
+    throw new BadAnswer(`The model answered something that is not JSON: ${json.slice(0, 100)}`, error)
   }
 }
 
-/** Reads a whole body. @throws 503 when it breaks off. */
+/** Reads a whole body. @throws NoAnswer when it breaks off */
 export async function wholeText(body: RawReply['body']): Promise<string> {
   if (typeof body === 'string') return body
   return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : text(unbroken(body))
@@ -44,13 +44,15 @@ async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   try {
     yield* body
   } catch (error) {
-    throw error instanceof ClientError ? error : dependencyFailed('The model broke off its answer', error)
+    throw error instanceof ClientError
+      ? error
+      : new NoAnswer('The model broke off its answer', { cause: error })
   }
 }
 
 /**
  * The data of a stream's events. The body is read to its end: an engine counts an unread one as a disconnect.
- * @throws 503 when there were none, or it breaks off.
+ * @throws BadAnswer when there were none; NoAnswer when it breaks off
  */
 export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
@@ -61,7 +63,7 @@ export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator
     onEvent: ({ data }) => void events.push(data),
     onError(error) {
       // The parser accepts nothing more after this; its other errors can be ignored.
-      if (error.type === 'max-buffer-size-exceeded') throw dependencyFailed(messageOf(error), error)
+      if (error.type === 'max-buffer-size-exceeded') throw new BadAnswer(messageOf(error), error)
     },
   })
   for await (const bytes of unbroken(body)) {
@@ -73,5 +75,5 @@ export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator
       yield data
     }
   }
-  if (!hasEvents) throw dependencyFailed('The model answered something that is not a stream', undefined)
+  if (!hasEvents) throw new BadAnswer('The model answered something that is not a stream')
 }

@@ -22,7 +22,7 @@ export interface PlaygroundDeps extends AnswererDeps {
 
 /** Sends questions of a person to models, and records each with its answer as a call of the project. */
 export interface Playground {
-  /** The JSON of a completion whose caller records it as a call. @throws ClientError with the reason of a failure. */
+  /** The JSON of a completion whose caller records it as a call, and asks again where that helps. @throws ClientError with the reason of a failure. */
   ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string>
   createCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<wire.CompletionsCreateRes>
   streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply>
@@ -62,7 +62,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
   async function ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
     using _place = answerer.enter(asker)
     return await inTime(inputs.timeout, asker.context.signal, (deadline) =>
-      answerer.completion(inputs, asker, deadline),
+      answerer.completion(inputs, asker, { deadline, retries: 'none' }),
     )
   }
 
@@ -77,7 +77,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     const inputs = filled.result
     const call = await startCompletion(req, inputs, context)
     const answer = await logged(call, async () => {
-      const ask = (deadline: Deadline) => answerer.completion(inputs, asker, deadline)
+      const ask = (deadline: Deadline) => answerer.completion(inputs, asker, { deadline, retries: 'few' })
       const response = await inTime(inputs.timeout, context.signal, ask)
       return { response, output: response }
     })

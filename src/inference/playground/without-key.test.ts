@@ -28,7 +28,12 @@ afterAll(() => {
 const ask = (path: '/chat/completions' | '/images/generations', apiKey: string) =>
   askProvider(
     { name: 'echo', baseUrl, apiKey, fetch },
-    { path, body: {}, deadline: { signal: new AbortController().signal, timeoutMs: 10_000 } },
+    {
+      path,
+      body: {},
+      deadline: { signal: new AbortController().signal, timeoutMs: 10_000 },
+      retries: 'none',
+    },
   )
 
 describe('a provider that repeats its key', () => {
