@@ -3,6 +3,7 @@ import { checked } from '../../checked.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import { countFilledChars, type FilledChars } from '../../filled-templates.ts'
 import { BadAnswer } from '../../inference/playground/answer-errors.ts'
+import { parseShallow } from '../../parse-shallow.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { type Published, readPublished } from '../published.ts'
 import { predictStructured, type StructuredCompletionModel } from '../structured-completion.ts'
@@ -135,7 +136,7 @@ function verdictsIn(
 /** Models write code fences around JSON even where the prompt forbids it. */
 function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
+    return parseShallow(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
   } catch {
     return undefined
   }

@@ -124,6 +124,11 @@ describe('a RemoteScorer', () => {
     ['another version', [[200, { schema_version: 2, result: 1 }]], 'schema_version 2'],
     ['no result', [[200, { schema_version: 1 }]], 'result'],
     ['no JSON', [[200, '<html>']], 'The reply of'],
+    [
+      'a deep reply',
+      [[200, `{"schema_version":1,"result":${'['.repeat(5_000)}${']'.repeat(5_000)}}`]],
+      'more than 1000 levels',
+    ],
   ] as [string, Answer[], string][])(
     'says %s in its call, without feedback',
     async (_what, given, message) => {

@@ -4,8 +4,9 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { recordOf } from '../../bounded-wire.ts'
 import { checked } from '../../checked.ts'
-import { dependencyFailed, invalidRequest, tooLarge } from '../../errors.ts'
+import { dependencyFailed, invalidRequest, messageOf, tooLarge } from '../../errors.ts'
 import type { Outbound, OutboundReply, OutboundRequest } from '../../outbound-http.ts'
+import { parseShallow } from '../../parse-shallow.ts'
 import type { ScorerSecrets } from '../../scorer-secrets.ts'
 import { nowIso } from '../../time.ts'
 import { withoutKey } from '../../without-key.ts'
@@ -107,7 +108,7 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
       signal,
     })
     if (reply.status !== 200) throw refused('The token endpoint', reply)
-    const { access_token, expires_in } = checked(Token, jsonOf(reply), 'The reply of the token endpoint')
+    const { access_token, expires_in } = replyOf(Token, reply, 'The reply of the token endpoint')
     const ttl = ((expires_in ?? 0) - TOKEN_MARGIN_S) * 1000
     if (ttl > 0) tokens.set(keyOf(auth), access_token, { ttl })
     return { token: access_token, isOld: false }
@@ -153,7 +154,7 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
         const request = { url: remote.endpoint_url, headers, body, replyBytesMax: BODY_BYTES_MAX, signal }
         const reply = await asked(remote.auth_config, request)
         if (reply.status !== 200) throw refused(object, reply)
-        const answer = checked(Reply, jsonOf(reply), `The reply of ${object}`)
+        const answer = replyOf(Reply, reply, `The reply of ${object}`)
         if (answer.schema_version !== version)
           throw invalidRequest(
             `${object} answered with schema_version ${answer.schema_version}, not ${version}`,
@@ -238,12 +239,19 @@ function refused(who: string, { status }: OutboundReply) {
   return mayPass(status) ? dependencyFailed(message, undefined) : invalidRequest(message)
 }
 
-function jsonOf({ text }: OutboundReply): unknown {
+/** @throws 400 that begins with `what`, for a reply of another form */
+function replyOf<Schema extends z.ZodType>(
+  schema: Schema,
+  { text }: OutboundReply,
+  what: string,
+): z.output<Schema> {
+  let value: unknown
   try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    value = parseShallow(text)
+  } catch (error) {
+    throw invalidRequest(`${what}: ${messageOf(error)}`)
   }
+  return checked(schema, value, what)
 }
 
 /** What a token depends on. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { checked } from '../../checked.ts'
 import { ColumnMap } from '../../column-map.ts'
 import { invalidRequest } from '../../errors.ts'
+import { parseShallow } from '../../parse-shallow.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { OP_SOURCE_FILE } from '../../trace/objects/op-value.ts'
 import type { Objects } from '../../trace/objects/service.ts'
@@ -53,7 +54,7 @@ export function createScorerCode(deps: {
 
   async function runWith(owner: string, code: Code, { output, inputs }: Scored): Promise<unknown> {
     const request = () => JSON.stringify({ ...code, output, inputs })
-    const reply = Reply.parse(JSON.parse(await processes.ask(owner, request)))
+    const reply = Reply.parse(parseShallow(await processes.ask(owner, request)))
     if ('error' in reply) throw invalidRequest(reply.error)
     return reply.result
   }

@@ -24,7 +24,7 @@ const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arg
 
 /**
  * A fake of a service with OpenAI's API, for tests. It answers with a fixed text, or follows the last message: `tools`,
- * `hang`, `cut`, `html`, `empty`, `say …`, `at the third try: …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
+ * `hang`, `cut`, `html`, `empty`, `deep`, `say …`, `at the third try: …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
  * classifiers apply whose question contains `yes`.
  */
 export interface FakeProvider extends AsyncDisposable {
@@ -87,9 +87,16 @@ function sendCompletion(
   if (/^\d+$/.test(prompt)) sendFailure(response, Number(prompt))
   else if (prompt.startsWith('at the third try') && tried < 3) sendFailure(response, 500)
   else if (prompt === 'empty') send(response, '')
+  else if (prompt === 'deep') sendDeep(response, body['stream'] === true)
   else if (prompt === 'html') send(response, '<html>a fake gateway</html>')
   else if (body['stream'] === true) stream(response, prompt)
   else if (prompt !== 'hang') send(response, completion(prompt))
+}
+
+/** An answer that Python's `json` cannot read, although it is valid. */
+function sendDeep(response: ServerResponse, isStream: boolean): void {
+  const deep = `{"choices":[],"deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  send(response, isStream ? `data: ${deep}\n\n` : deep)
 }
 
 /** The text of the last message. */

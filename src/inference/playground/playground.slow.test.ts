@@ -134,6 +134,7 @@ describe('POST /completions/create', () => {
     ['a provider that is busy', {}, '429', 'Provider openai: 429 made to fail', 3],
     ['a provider that fails', { model: 'fake/m' }, '500', 'Provider fake: 500 made to fail', 3],
     ['what is not JSON', {}, 'html', 'The model answered something that is not JSON', 1],
+    ['what no client could read', {}, 'deep', "The model's answer is nested too deeply", 1],
     ['a provider that hangs', { timeout: '2' }, 'hang', 'The model did not answer within 2 s', 1],
     ['a provider that is not there', { model: 'gone/m' }, 'hi', 'Provider gone: Connection error.', 0],
     ['an invalid timeout', { timeout: 'soon' }, 'hi', 'timeout must be a number of seconds', 0],
@@ -297,6 +298,7 @@ describe('POST /completions/create_stream', () => {
   it.each<[string, Fields, string, string]>([
     ['a refused key', {}, '401', 'Provider openai: 401 made to fail'],
     ['what is not a stream', {}, 'html', 'The model answered something that is not a stream'],
+    ['what no client could read', {}, 'deep', "The model's answer is nested too deeply"],
     ['an answer that breaks off', {}, 'cut', 'The model broke off its answer'],
     ['a provider that hangs', { timeout: 2 }, 'hang', 'The model did not answer within 2 s'],
     ['an unknown provider', { model: 'nobody/m' }, 'hi', 'no provider nobody'],

@@ -3,6 +3,7 @@ import { createParser } from 'eventsource-parser'
 import { z } from 'zod'
 import { ClientError, messageOf } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
+import { NestedTooDeeply, parseShallow } from '../../parse-shallow.ts'
 import { BadAnswer, NoAnswer } from './answer-errors.ts'
 
 /** Characters of one event; a chunk with all of a long answer in it is shorter. */
@@ -12,6 +13,8 @@ const DONE = '[DONE]'
 
 /** The error events of OpenAI-compatible services after a status of 200. */
 const Failure = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) })
+
+export const DEEP_ANSWER = "The model's answer is nested too deeply"
 
 /** Parses an answer or a chunk of one. @throws NoAnswer with the error that came instead; BadAnswer for anything else */
 export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Answer {
@@ -28,8 +31,9 @@ export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Ans
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return parseShallow(json)
   } catch (error) {
+    if (error instanceof NestedTooDeeply) throw new BadAnswer(DEEP_ANSWER, error)
     throw new BadAnswer(`The model answered something that is not JSON: ${json.slice(0, 100)}`, error)
   }
 }

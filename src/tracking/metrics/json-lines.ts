@@ -1,6 +1,6 @@
 import { isRecord } from '../../is-record.ts'
-import { JSON_DEPTH_MAX } from '../../json-limits.ts'
-import { endOfString, endOfValue, JsonNumber, stringify } from '../../lossless-json.ts'
+import { endOfString, JsonNumber, stringify } from '../../lossless-json.ts'
+import { parseShallow } from '../../parse-shallow.ts'
 
 /** A line of a run's history or of its machine's metrics. */
 export type Line = Record<string, unknown>
@@ -27,10 +27,7 @@ export function parseLine(text: string): Line | undefined {
 
 function parse(text: string, reviver: typeof revive | undefined): unknown {
   try {
-    const value: unknown = JSON.parse(text, reviver)
-    // Each level takes two characters.
-    if (text.length > 2 * JSON_DEPTH_MAX) endOfValue(text.trimStart(), 0, JSON_DEPTH_MAX)
-    return value
+    return parseShallow(text, reviver)
   } catch {
     return undefined
   }
