@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { countJsonValues } from '../../count-json-values.ts'
-import { tooLarge } from '../../errors.ts'
+import { invalidRequest, tooLarge } from '../../errors.ts'
 import { jsonInvalid, validationFailure } from '../../http/validation-error.ts'
-import { JSON_VALUES_MAX } from '../../json-limits.ts'
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../json-limits.ts'
 import { FIRST_ISSUE } from '../../lax-parse.ts'
 import { createLineCutter } from '../../line-cutter.ts'
+import { NestedTooDeeply, parseShallow } from '../../parse-shallow.ts'
 import { TrainingLine } from './wire.ts'
 
 /** One conversation is held in memory while it is checked. */
@@ -12,7 +13,7 @@ const LINE_BYTES_MAX = 16 * 1024 * 1024
 
 /** JSON Lines, checked while they stream. */
 export interface CheckedLines {
-  /** The unchanged bytes. @throws 422 that names the first invalid line, 413 for a line over a limit. */
+  /** The unchanged bytes. @throws 422 that names the first invalid line, 413 for a line over a limit, 400 for one nested too deeply or no line. */
   bytes(): AsyncGenerator<Uint8Array>
   /** Lines that were not blank. */
   count(): number
@@ -34,8 +35,10 @@ export function checkedLines(stream: AsyncIterable<Uint8Array>): CheckedLines {
       const text = utf8.decode(bytes).trim()
       if (text === '') return
       count++
-      value = JSON.parse(text)
+      value = parseShallow(text)
     } catch (error) {
+      if (error instanceof NestedTooDeeply)
+        throw invalidRequest(`Line ${line} is nested more than ${JSON_DEPTH_MAX} levels deep`)
       // Invalid UTF-8 is a TypeError.
       if (error instanceof TypeError) throw jsonInvalid(new SyntaxError('The line is not UTF-8'), line)
       throw error instanceof SyntaxError ? jsonInvalid(error, line) : error
@@ -56,7 +59,35 @@ export function checkedLines(stream: AsyncIterable<Uint8Array>): CheckedLines {
         yield chunk
       }
       check(cutter.rest())
+      if (count === 0) throw noConversation()
     },
     count: () => count,
   }
+}
+
+/** Passes bytes on. @throws 400 at their end where all lines were blank */
+export async function* withConversation(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let areBlank = true
+  for await (const chunk of stream) {
+    areBlank &&= isBlank(chunk)
+    yield chunk
+  }
+  if (areBlank) throw noConversation()
+}
+
+/** @throws 400 where all lines are blank; no more is read than it takes to know */
+export async function requireConversation(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of stream) if (!isBlank(chunk)) return
+  throw noConversation()
+}
+
+/** What Python's `bytes.strip` takes off, by which the trainer skips blank lines. */
+const BLANK = new Set(Buffer.from(' \t\n\r\v\f'))
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => BLANK.has(byte))
+}
+
+function noConversation(): Error {
+  return invalidRequest('The training data has no conversation', 'training_data_url')
 }

@@ -9,7 +9,7 @@ import { nowIso } from '../../time.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import type { Artifacts } from '../../tracking/artifacts/service.ts'
-import { checkedLines } from './checked-lines.ts'
+import { checkedLines, requireConversation, withConversation } from './checked-lines.ts'
 import { datasetLines } from './dataset-lines.ts'
 import { FILE_PREFIX, readImport } from './imports.ts'
 import * as queries from './queries.ts'
@@ -45,7 +45,7 @@ export interface TrainingDataDeps {
 
 /** Training data of SFT jobs: one conversation a line. */
 export interface TrainingData {
-  /** Stores an upload. @throws 422 that names the invalid line; 402 without room, 413. Nothing of a refused upload is kept. */
+  /** Stores an upload. @throws 422 that names the invalid line; 400 without one, 402 without room, 413. Nothing of a refused upload is kept. */
   upload(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<UploadRes>
   /** Deletes an upload; jobs that use it keep it. */
   delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
@@ -55,7 +55,7 @@ export interface TrainingData {
   sweep(before: number): Promise<void>
   /** Whose an upload is; undefined for an id that no upload has. */
   placeOf(id: string): Promise<Place | undefined>
-  /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL. */
+  /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL or without a conversation */
   take(url: string, owner: string, context: CallContext): Promise<TakenData>
 }
 
@@ -115,17 +115,20 @@ export function createTrainingData(deps: TrainingDataDeps): TrainingData {
       if (!context.caller.rights.isOperator)
         throw notAllowed('Only operators train on files of the server: upload the data instead')
       const bytes = await readImport(dataFolder, url)
-      const content = await contents.add(owner, bytes, { bytesMax: Number.POSITIVE_INFINITY })
+      const bytesMax = Number.POSITIVE_INFINITY
+      const content = await contents.add(owner, withConversation(bytes), { bytesMax })
       return { ...content, dataset_ref: null }
     }
     if (url.startsWith(DATASET_PREFIX)) {
       const { ref, bytes } = await datasetLines(deps, url, context)
-      const content = await contents.add(owner, bytes(), { bytesMax: UPLOAD_BYTES_MAX })
+      const content = await contents.add(owner, withConversation(bytes()), { bytesMax: UPLOAD_BYTES_MAX })
       return { ...content, dataset_ref: ref }
     }
     const isUpload = url.startsWith(UPLOAD_PREFIX)
     if (!isUpload && !url.startsWith(ARTIFACT_PREFIX)) throw badUrl(url)
     const content = await (isUpload ? fromUpload(url, context) : fromArtifact(url, context))
+    const opened = await contents.open(content.digest)
+    if (opened !== undefined) await requireConversation(opened.bytes)
     await control.transaction().execute((tx) => contents.share(tx, owner, [content.digest]))
     return { ...content, dataset_ref: null }
   }

@@ -68,6 +68,19 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
     expect(detail[0]?.loc.slice(0, 2)).toEqual(['body', String(line)])
   })
 
+  it.each([
+    ['', 'The training data has no conversation'],
+    ['\n \r\n', 'The training data has no conversation'],
+    [
+      `${LINE}\n{"messages":[{"role":"user","content":"a","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}]}`,
+      'Line 2 is nested more than 1000 levels deep',
+    ],
+  ])('400 for what no job could train on', async (body, message) => {
+    const response = await upload(body)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(message)
+  })
+
   it('422 for many messages after the first wrong one, of which each costs time', async () => {
     const messages = [{ role: 'user', content: 'q' }, ...Array.from({ length: 1_000 }, () => ({}))]
     const response = await upload(JSON.stringify({ messages }))
@@ -114,6 +127,12 @@ describe('POST /v1/preview/sft-training-jobs with an artifact', () => {
     expect(await refused.text()).toMatch(/a\.jsonl, b\.jsonl/)
     expect((await train({ 'train.jsonl': LINE }, ':v1')).status).toBe(404)
   })
+
+  it.each(['', '\n\n'])('400 for one without a conversation', async (lines) => {
+    const refused = await train({ 'train.jsonl': lines }, ':v0')
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain('The training data has no conversation')
+  })
 })
 
 describe('POST /v1/preview/sft-training-jobs', () => {
@@ -127,6 +146,8 @@ describe('POST /v1/preview/sft-training-jobs', () => {
     expect((await end(job.id)).at(-1)?.type).toBe('training_ended')
     const link = join(imports, 'link.jsonl')
     symlinkSync(join(training.folder, 'control.sqlite'), link)
+    writeFileSync(join(imports, 'blank.jsonl'), '\n')
+    expect((await postSft(model.id, `file://${imports}/blank.jsonl`)).status).toBe(400)
     const outside = [
       '/etc/passwd',
       '/nowhere',
