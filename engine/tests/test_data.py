@@ -204,6 +204,14 @@ AT = r"trajectory_groups\[0\]\.trajectories\[1\]"
         ([user("a"), {**choice([6]), "logprobs": {"content": [None]}}], r"content\[0\]: None is no object"),
         ([user("a"), None], r"messages_and_choices\[1\]: None is no object"),
         ([{"content": "a"}, choice([6])], AT),
+        ([{**user("a"), "content": 5}, choice([6])], r"choices\[0\]\.content: it is neither a text nor a list"),
+        ([{**user("a"), "content": {"a": 1}}, choice([6])], r"choices\[0\]\.content: it is neither a text nor a list"),
+        ([{**user("a"), "content": [5]}, choice([6])], r"choices\[0\]\.content\[0\]: it is no content part"),
+        ([user("a\ud800"), choice([6])], r"choices\[0\]\.content: it has a surrogate without its other half"),
+        (
+            [{**user("a"), "content": [{"type": "text", "text": "\udfff"}]}, choice([6])],
+            r"choices\[0\]\.content\[0\]\.text: it has a surrogate",
+        ),
         ("text", AT),
     ],
 )

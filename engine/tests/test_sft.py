@@ -170,6 +170,10 @@ def test_nothing_to_teach(worker: Worker, step_0: Path, tmp_path: Path, content:
             "line 2 of the training data: the weight of messages[1] is 0.3",
         ),
         (
+            r'{"messages": [{"role": "user", "content": "\ud800"}, {"role": "assistant", "content": "b"}]}',
+            "line 2 of the training data[0].content: it has a surrogate without its other half",
+        ),
+        (
             '{"messages": [{"role": "assistant", "content": "b", "weight": "0"}]}',
             "line 2 of the training data: the weight of messages[0] is '0'",
         ),

@@ -114,7 +114,9 @@ function wording(issue: z.core.$ZodIssue, input: unknown): Omit<ValidationDetail
     case 'too_big':
       return bound('less', 'too_long', Number(issue.maximum), issue)
     case 'invalid_value': {
-      const expected = issue.values.map((value) => `'${String(value)}'`).join(' or ')
+      const expected = issue.values
+        .map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
+        .join(' or ')
       return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
     }
     case 'invalid_format':

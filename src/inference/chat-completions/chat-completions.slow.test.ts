@@ -139,6 +139,18 @@ describe('POST /v1/chat/completions', () => {
     expect((await chat(fields)).status).toBe(400)
   })
 
+  it('422 that names the message with half a character', async () => {
+    for (const content of ['\ud800', [{ type: 'text', text: 'a\udfff' }]]) {
+      const messages = [
+        { role: 'user', content: '\u{1f600}' },
+        { role: 'user', content },
+      ]
+      const response = await server.post('/v1/chat/completions', { model: TEST_BASE_MODEL, messages })
+      expect(response.status).toBe(422)
+      expect(await response.text()).toMatch(/"messages","1","content".*a surrogate without its other half/)
+    }
+  })
+
   it('422 with detail and error for a wrong type', async () => {
     const response = await chat({ max_tokens: 'many' })
     expect(response.status).toBe(422)

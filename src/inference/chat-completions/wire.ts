@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { listOf } from '../../bounded-wire.ts'
+import { isWellFormed } from '../../lone-surrogates.ts'
 import { asWritten } from '../as-written-wire.ts'
 import { Schema, samplingFields } from '../sampling-wire.ts'
 
@@ -9,11 +10,16 @@ export const MESSAGES_MAX = 100_000
 /** Of one message or request: texts, images, tools, calls. */
 const PARTS_MAX = 10_000
 
+/** No tokenizer takes half a character. */
+const Text = z.string().refine(isWellFormed, 'The text has a surrogate without its other half')
+
+const Part = z.looseObject({ type: z.string(), text: Text.nullish() })
+
 /** Wire: any role is taken, and what else a message holds depends on it. */
 const Message = z
   .looseObject({
     role: z.string(),
-    content: z.union([z.string(), listOf(z.looseObject({ type: z.string() }), PARTS_MAX)]).nullish(),
+    content: z.union([Text, listOf(Part, PARTS_MAX)]).nullish(),
     name: z.string().nullish(),
     tool_call_id: z.string().nullish(),
     tool_calls: listOf(asWritten(z.looseObject({})), PARTS_MAX).nullish(),

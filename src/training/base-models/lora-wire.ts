@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { isWellFormed } from '../../lone-surrogates.ts'
 
-export const isWellFormed = (text: string): boolean => text.isWellFormed()
 export const HALF_CHARACTER = 'A name has a surrogate without its other half'
 
 /** The shape of a model's adapters. */

@@ -81,6 +81,12 @@ describe('POST /v1/preview/training-data and DELETE /v1/preview/training-data/{t
     expect(await response.text()).toContain(message)
   })
 
+  it('422 that says which weights there are', async () => {
+    const message = { role: 'assistant', content: 'a', weight: 0.5 }
+    const response = await upload(JSON.stringify({ messages: [message] }))
+    expect(await response.json()).toMatchObject({ detail: [{ msg: 'Input should be 0 or 1' }] })
+  })
+
   it('422 for many messages after the first wrong one, of which each costs time', async () => {
     const messages = [{ role: 'user', content: 'q' }, ...Array.from({ length: 1_000 }, () => ({}))]
     const response = await upload(JSON.stringify({ messages }))

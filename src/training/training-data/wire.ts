@@ -14,10 +14,7 @@ export type UploadRes = z.input<typeof UploadRes>
 const TrainingMessage = z
   .looseObject({
     role: z.string(),
-    weight: z
-      .union([z.literal(0), z.literal(1)])
-      .nullish()
-      .describe('0: this turn of the assistant is not trained on'),
+    weight: z.literal([0, 1]).nullish().describe('0: this turn of the assistant is not trained on'),
   })
   .meta({ id: 'TrainingMessage' })
 

@@ -80,6 +80,34 @@ def require_object(element: Any, index: int) -> None:
         raise InputProblem(f"[{index}]", f"{element!r} is no object")
 
 
+def require_message(message: Json) -> None:
+    """Chat templates print a content of another type as Python shows it, and no tokenizer takes half a character."""
+    content: Any = message.get("content")
+    if not (content is None or isinstance(content, str | list)):
+        raise InputProblem("content", "it is neither a text nor a list of content parts")
+    for number, part in enumerate(cast(list[Any], content) if isinstance(content, list) else []):
+        if not isinstance(part, str | dict):
+            raise InputProblem(f"content[{number}]", "it is no content part")
+    require_whole_characters(message)
+
+
+def require_whole_characters(value: Any) -> None:
+    """In all texts of a value."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InputProblem("", "it has a surrogate without its other half") from error
+    elif isinstance(value, dict):
+        for name, member in cast(Json, value).items():
+            with at(name):
+                require_whole_characters(member)
+    elif isinstance(value, list):
+        for number, member in enumerate(cast(list[Any], value)):
+            with at(f"[{number}]"):
+                require_whole_characters(member)
+
+
 def as_message(element: Json) -> Json:
     """A plain message as given; a choice as the assistant message that a client sends back."""
     if not is_choice(element):

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerBase
 
 from engine.beat import Beat, no_beat
 from engine.template import rendered, template_of, tools_as_printed
-from engine.trainer.chat import Sequence, Turn, is_choice, is_taught
+from engine.trainer.chat import Sequence, Turn, is_choice, is_taught, require_whole_characters
 from engine.trainer.errors import at
 from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
 from engine.trainer.sampled import sequences_of
@@ -33,6 +33,8 @@ def tokenize_taught(
     is what a model is asked for.
     """
     messages = messages_of(elements)
+    with at("tools"):
+        require_whole_characters(tools)
     if not any(is_taught(message) for message in messages):
         return []
     if not re.search(r"\{%-?\s*generation\b", template_of(tokenizer, tools_as_printed(tools))):

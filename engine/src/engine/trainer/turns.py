@@ -24,7 +24,9 @@ from engine.trainer.chat import (
     is_choice,
     is_trained,
     logprob_items,
+    require_message,
     require_object,
+    require_whole_characters,
     sampled_ids,
     turn_of,
 )
@@ -82,6 +84,8 @@ def trained_turns(
     after each: a turn that is rendered takes as long as all before it are long."""
     if not isinstance(elements, list):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"{elements!r} is no list of messages and choices")
+    with at("tools"):
+        require_whole_characters(tools)
     due = [
         place
         for place in places(elements, without_logprobs)
@@ -154,6 +158,7 @@ def walked(elements: list[Json]) -> Iterator[Place]:
         require_object(element, number)
         with at(f"[{number}]"):
             message, before = as_message(element), list(messages)
+            require_message(message)
             continues = is_open and is_choice(element) and request_of(element).get("continue_final_message", True)
             if continues:
                 message = joined(messages.pop(), message)
