@@ -7,6 +7,9 @@ export const PageQuery = z.object({
 })
 export type PageQuery = z.output<typeof PageQuery>
 
+/** The same of an endpoint that no client but Heddle's own knows: a misspelt parameter is refused and not ignored. */
+export const StrictPageQuery = z.strictObject(PageQuery.shape)
+
 /** Wire: clients read `data` and `has_more` only; without `has_more` they would ask once more. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Of a request that replaces settings as a whole. */
-export const IfVersion = z.object({
+export const IfVersion = z.strictObject({
   if_version: z.string().nullish().meta({
     description:
       'The version that the settings were read with: where they have another by now, they stay as they are, and the answer is 409',

@@ -74,6 +74,15 @@ describe('POST /v1/accounts/keys', () => {
       expect(made.status).toBe(403)
     }
   })
+
+  it('422 for a misspelt limit, which names it, and no key', async () => {
+    const user = as(await newUser('lim'))
+    for (const name of ['project', 'scopes', 'expires_at']) {
+      const refused = await user.post('/v1/accounts/keys', { name: 'ci', [name]: 'lim/one' })
+      expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining(name)])
+    }
+    expect(await replyOf(await user.get('/v1/accounts/keys'))).toMatchObject({ data: [{ name: 'laptop' }] })
+  })
 })
 
 describe('what a key may do', () => {

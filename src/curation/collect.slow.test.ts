@@ -187,6 +187,7 @@ describe('POST /v2/{entity}/{project}/collect into dataset', () => {
       { from: {}, into: INTO },
       { from: { ...FROM, annotation_queue: { queue_id: 'q' } }, into: INTO },
       { from: { calls: { limit: 0 } }, into: INTO },
+      { from: { calls: { filter: { op_name: ['x'] } } }, into: INTO },
       { from: { calls: { limit: 50_001 } }, into: INTO },
       { from: FROM, into: {} },
       { from: FROM, into: { ...INTO, sft: { name: 'x' } } },

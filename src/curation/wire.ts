@@ -29,11 +29,14 @@ const CallPath = Path.regex(
 
 const Name = z.string().min(1).max(NAME_CHARS_MAX)
 
+/** That of the clients' lists of calls, where unknown members are ignored: here they would collect calls that nobody meant. */
+const Filter = z.strictObject(CallsFilter.shape)
+
 const From = z
   .union([
     z.strictObject({
       calls: z.strictObject({
-        filter: CallsFilter.nullish(),
+        filter: Filter.nullish(),
         query: Query.nullish(),
         sort_by: SortKeys.nullish(),
         limit: z.int().min(1).max(CALLS_MAX).nullish(),
@@ -101,7 +104,7 @@ const Into = z
   .meta({ id: 'CollectInto' })
 export type Into = z.output<typeof Into>
 
-export const CollectReq = z.object({
+export const CollectReq = z.strictObject({
   from: From,
   score: Score.nullish(),
   where: Where.nullish(),

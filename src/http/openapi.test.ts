@@ -9,11 +9,13 @@ interface Operation {
   operationId: string
   summary: string
   parameters: { name: string; in: string }[]
+  requestBody?: { content: Record<string, { schema: unknown }> }
   responses: Record<string, unknown>
 }
 
 interface Description {
   paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, unknown> }
 }
 
 const server = useTestServer()
@@ -22,9 +24,9 @@ async function description(): Promise<Description> {
   return (await (await server.request('/openapi.json')).json()) as Description
 }
 
-async function operations(): Promise<(Operation & { path: string })[]> {
+async function operations(): Promise<(Operation & { path: string; method: string })[]> {
   return Object.entries((await description()).paths).flatMap(([path, methods]) =>
-    Object.values(methods).map((operation) => ({ ...operation, path })),
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
   )
 }
 
@@ -55,6 +57,18 @@ describe('GET /openapi.json', () => {
     }
   })
 
+  it('200 with bodies without unknown members for endpoints that no client but the own ones knows', async () => {
+    const document = await description()
+    const bodies = (await operations())
+      .filter(isOwn)
+      .flatMap(({ path, requestBody }) =>
+        Object.values(requestBody?.content ?? {}).map(({ schema }) => ({ path, schema })),
+      )
+    expect(bodies.length).toBeGreaterThan(15)
+    const open = bodies.filter(({ schema }) => hasOpenObject(schema, document))
+    expect(open.map(({ path }) => path)).toEqual([])
+  })
+
   it('200 with only refusals for routes that are not supported', async () => {
     const unsupported = route({
       method: 'POST',
@@ -76,6 +90,53 @@ describe('GET /openapi.json', () => {
     })
   })
 })
+
+describe('endpoints that no client but the own ones knows', () => {
+  it('422 for a parameter that they do not know', async () => {
+    const asked = (await operations()).filter(
+      ({ path, parameters }) =>
+        isOwn({ path }) &&
+        !BY_PROVIDERS.test(path) &&
+        parameters.some((parameter) => parameter.in === 'query'),
+    )
+    expect(asked.length).toBeGreaterThan(10)
+    for (const { path, method } of asked) {
+      const body = method === 'put' ? { body: '{}' } : {}
+      const refused = await server.request(`${path}?nosuch=1`, { method: method.toUpperCase(), ...body })
+      expect([path, refused.status, await refused.text()]).toEqual([
+        path,
+        422,
+        expect.stringContaining('"nosuch"'),
+      ])
+    }
+  })
+})
+
+/** Endpoints whose requests only pages, `heddle` and people write: what these misspell would be ignored. */
+const OWN =
+  /^\/v1\/(accounts|usage|preview\/system)\b|\/(redaction|retention|collect|fork)\b|^\/calls\/fields$/
+
+/** Sign-in providers add parameters to the addresses that they send browsers to. */
+const BY_PROVIDERS = /\/oidc\//
+
+function isOwn({ path }: { path: string }): boolean {
+  return OWN.test(path)
+}
+
+/** Members that requests of clients have too, and which are as lenient here as there. */
+const OF_CLIENTS = ['filter', 'query', 'sort_by', 'config']
+
+/** Whether an object of a schema allows members that it does not describe. */
+function hasOpenObject(node: unknown, document: Description): boolean {
+  if (typeof node !== 'object' || node === null) return false
+  const schema: Record<string, unknown> = { ...node }
+  if (typeof schema['$ref'] === 'string')
+    return hasOpenObject(document.components.schemas[schema['$ref'].split('/').at(-1) ?? ''], document)
+  if (schema['type'] === 'object' && schema['additionalProperties'] === undefined) return true
+  return Object.entries(schema).some(
+    ([name, child]) => !OF_CLIENTS.includes(name) && hasOpenObject(child, document),
+  )
+}
 
 describe('schemaOf', () => {
   it('describes a choice of objects with one member each as one object with exactly one of them', () => {

@@ -60,7 +60,7 @@ export type DocumentName = z.output<typeof DocumentName>
 export const ProjectPath = z.object({ entity: z.string(), project: z.string() })
 export type ProjectPath = z.output<typeof ProjectPath>
 
-export const RedactionPutReq = z.object({ rules: Rules })
+export const RedactionPutReq = z.strictObject({ rules: Rules })
 export type RedactionPutReq = z.output<typeof RedactionPutReq> & IfVersion
 
 /** How often a rule has found something; of the last seconds before a crash, hits may be missing. */
@@ -78,7 +78,7 @@ export const RedactionRes = z
   .meta({ id: 'RedactionRes' })
 export type RedactionRes = z.input<typeof RedactionRes>
 
-export const RedactionTestReq = z.object({
+export const RedactionTestReq = z.strictObject({
   /** The project's own rules where absent. */
   rules: Rules.nullish(),
   /** A text, such as an exception. Either this or `json` is given. */

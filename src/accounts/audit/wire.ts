@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../page-wire.ts'
 
-export const AuditQuery = PageQuery.extend({
+export const AuditQuery = StrictPageQuery.extend({
   entity: z.string().optional().meta({ description: 'Operators may leave it out, and get all events' }),
   action: z.string().optional(),
   actor: z.string().optional(),
@@ -25,5 +25,5 @@ export type AuditEvent = z.input<typeof AuditEvent>
 export const AuditRes = pageOf(AuditEvent).meta({ id: 'AuditPage' })
 export type AuditRes = z.input<typeof AuditRes>
 
-export const AuditExportQuery = z.object({ entity: z.string().optional() })
+export const AuditExportQuery = z.strictObject({ entity: z.string().optional() })
 export type AuditExportQuery = z.output<typeof AuditExportQuery>

@@ -22,11 +22,13 @@ const Claims = z
     examples: [{ sub: 'repo:acme/loom:ref:refs/heads/main' }],
   })
 
-/** Public keys, as RFC 7517 writes them. */
-const Jwks = z.object({ keys: z.array(z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) })).max(KEYS_MAX) })
+/** Public keys, as RFC 7517 writes them; it allows members that readers do not know. */
+const Jwks = z.looseObject({
+  keys: z.array(z.looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) })).max(KEYS_MAX),
+})
 
 export const IdentityProvider = z
-  .object({
+  .strictObject({
     issuer: Text.meta({ description: 'A URL, exactly as in the claim "iss" of the tokens' }),
     audience: Text.meta({
       description: 'In the claim "aud"; only one team trusts an issuer for an audience',
@@ -43,7 +45,7 @@ export type IdentityProvider = z.output<typeof IdentityProvider>
 export const EntityPath = z.object({ entity: z.string() })
 export type EntityPath = z.output<typeof EntityPath>
 
-export const IdentityProvidersReq = z.object({ data: z.array(IdentityProvider).max(PROVIDERS_MAX) })
+export const IdentityProvidersReq = z.strictObject({ data: z.array(IdentityProvider).max(PROVIDERS_MAX) })
 export type IdentityProvidersReq = z.output<typeof IdentityProvidersReq>
 
 export const IdentityProvidersRes = IdentityProvidersReq.meta({ id: 'IdentityProviders' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../page-wire.ts'
 
 /** Ten years: a key that is to last longer has no end. */
 export const KEY_DAYS_MAX = 3650
@@ -21,7 +21,7 @@ export const ApiKey = z
   .meta({ id: 'ApiKey' })
 export type ApiKey = z.input<typeof ApiKey>
 
-export const KeyCreateReq = z.object({
+export const KeyCreateReq = z.strictObject({
   name: z.string().min(1).max(128),
   scope: KeyScope.default('all'),
   project_id: z.string().nullish().meta({ description: 'entity/project: the only one that the key may use' }),
@@ -43,7 +43,7 @@ export const KeyCreateRes = ApiKey.extend({
 }).meta({ id: 'NewApiKey' })
 export type KeyCreateRes = z.input<typeof KeyCreateRes>
 
-export const KeysQuery = PageQuery.extend({ user: z.string().optional() })
+export const KeysQuery = StrictPageQuery.extend({ user: z.string().optional() })
 export type KeysQuery = z.output<typeof KeysQuery>
 export const KeysRes = pageOf(ApiKey).meta({ id: 'ApiKeyPage' })
 export type KeysRes = z.input<typeof KeysRes>

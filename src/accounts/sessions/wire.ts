@@ -17,7 +17,7 @@ export const MeRes = z
   .meta({ id: 'Me' })
 export type MeRes = z.input<typeof MeRes>
 
-export const MeChangeReq = z.object({
+export const MeChangeReq = z.strictObject({
   default_entity: z
     .string()
     .meta({ description: 'One that you belong to, which requests that name none are about from now on' }),
@@ -30,7 +30,7 @@ export const SignInOptionsRes = z.object({
 })
 export type SignInOptionsRes = z.input<typeof SignInOptionsRes>
 
-export const SignInReq = z.object({
+export const SignInReq = z.strictObject({
   token: z.string().max(512).optional().meta({ description: 'Of a sign-in link, which works once' }),
   key: z.string().max(512).optional().meta({ description: 'An API key of the user without limits' }),
 })

@@ -7,13 +7,13 @@ export const Team = z
   .meta({ id: 'Team' })
 export type Team = z.input<typeof Team>
 
-export const TeamCreateReq = z.object({
+export const TeamCreateReq = z.strictObject({
   name: z.string(),
   admin: z.string().nullish().meta({ description: 'The user who manages it; by default the caller' }),
 })
 export type TeamCreateReq = z.output<typeof TeamCreateReq>
 
-export const TeamsQuery = z.object({
+export const TeamsQuery = z.strictObject({
   after: z.string().optional(),
   limit: z.int().min(1).max(100).default(100),
 })
@@ -39,10 +39,10 @@ export type MembersRes = z.input<typeof MembersRes>
 
 export const MemberPath = z.object({ entity: z.string(), user: z.string() })
 export type MemberPath = z.output<typeof MemberPath>
-export const MemberReq = z.object({ role: Role })
+export const MemberReq = z.strictObject({ role: Role })
 export type MemberReq = z.output<typeof MemberReq>
 export const MemberRemoveRes = z.object({ removed: z.boolean() })
 export type MemberRemoveRes = z.input<typeof MemberRemoveRes>
 
-export const ServiceAccountReq = z.object({ name: z.string(), role: Role.default('member') })
+export const ServiceAccountReq = z.strictObject({ name: z.string(), role: Role.default('member') })
 export type ServiceAccountReq = z.output<typeof ServiceAccountReq>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../page-wire.ts'
 
 export const User = z
   .object({
@@ -14,7 +14,7 @@ export const User = z
   .meta({ id: 'User' })
 export type User = z.input<typeof User>
 
-export const UserCreateReq = z.object({
+export const UserCreateReq = z.strictObject({
   name: z.string(),
   email: z.email().max(254).nullish(),
   is_operator: z.boolean().default(false),
@@ -26,7 +26,7 @@ export const UserCreateRes = User.extend({
 }).meta({ id: 'NewUser' })
 export type UserCreateRes = z.input<typeof UserCreateRes>
 
-export const UsersQuery = PageQuery
+export const UsersQuery = StrictPageQuery
 export type UsersQuery = z.output<typeof UsersQuery>
 export const UsersRes = pageOf(User).meta({ id: 'UserPage' })
 export type UsersRes = z.input<typeof UsersRes>
@@ -34,7 +34,7 @@ export type UsersRes = z.input<typeof UsersRes>
 export const UserPath = z.object({ user: z.string() })
 export type UserPath = z.output<typeof UserPath>
 
-export const UserChangeReq = z.object({
+export const UserChangeReq = z.strictObject({
   is_operator: z.boolean().optional(),
   disabled: z
     .boolean()

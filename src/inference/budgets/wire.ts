@@ -33,7 +33,7 @@ const Budget = z.strictObject({
 export const EntityPath = z.object({ entity: z.string() })
 export type EntityPath = z.output<typeof EntityPath>
 
-export const BudgetsReq = z.object({
+export const BudgetsReq = z.strictObject({
   data: z.array(Budget).max(BUDGETS_MAX).meta({
     description:
       'Each of one project, of one key, or of neither: then it is of the whole team, and only operators may change it',

@@ -11,7 +11,7 @@ export type ProvidersPath = z.output<typeof ProvidersPath>
 export const ProviderPath = z.object({ entity: z.string(), name: ProviderName })
 export type ProviderPath = z.output<typeof ProviderPath>
 
-export const ProviderReq = z.object({
+export const ProviderReq = z.strictObject({
   base_url: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .max(2048)

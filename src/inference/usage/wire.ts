@@ -6,7 +6,7 @@ export type Dimension = (typeof DIMENSIONS)[number]
 
 const When = z.iso.datetime({ offset: true })
 
-export const UsageQuery = z.object({
+export const UsageQuery = z.strictObject({
   group_by: z
     .string()
     .default('project,model')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../page-wire.ts'
 
 /** The receipt of an erasure. */
 export const Erasure = z
@@ -33,7 +33,7 @@ export type EntityErasePath = z.output<typeof EntityErasePath>
 export const UserErasePath = z.object({ user: z.string() })
 export type UserErasePath = z.output<typeof UserErasePath>
 
-export const UserEraseQuery = z.object({
+export const UserEraseQuery = z.strictObject({
   data: z
     .enum(['true', 'false'])
     .default('false')
@@ -41,7 +41,7 @@ export const UserEraseQuery = z.object({
 })
 export type UserEraseQuery = z.output<typeof UserEraseQuery>
 
-export const ErasuresQuery = PageQuery
+export const ErasuresQuery = StrictPageQuery
 export type ErasuresQuery = z.output<typeof ErasuresQuery>
 export const ErasuresRes = pageOf(Erasure).meta({ id: 'ErasurePage' })
 export type ErasuresRes = z.output<typeof ErasuresRes>

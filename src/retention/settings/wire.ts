@@ -8,7 +8,7 @@ const Days = z.int().min(1).max(DAYS_MAX).nullable().default(null)
 
 /** For how many days a project keeps each kind of data; null for those that are kept without end. */
 export const Retention = z
-  .object({
+  .strictObject({
     payloads: Days.meta({ description: 'Inputs since the start of a call, and outputs since its end' }),
     calls: Days.meta({ description: 'Whole calls, since their start' }),
     files: Days.meta({ description: 'Files of the trace API, since they were last sent' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-export const BackupReq = z.object({
+export const BackupReq = z.strictObject({
   path: z.string().min(1).meta({
     description:
       'An absolute path on the machine of the server: of a new or empty folder, or of a new file that ends in .tar',

@@ -56,7 +56,7 @@ const FromByte = z
   .min(0)
   .meta({ description: 'Such as the `until` of the piece before; without it the last piece is answered' })
 
-export const EngineLogQuery = z.object({
+export const EngineLogQuery = z.strictObject({
   from: FromByte.optional(),
   bytes_max: z
     .int()

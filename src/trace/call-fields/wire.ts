@@ -8,7 +8,7 @@ const FIELDS_MAX = 2000
 /** Values of one field: more are found by a query for the field. */
 const VALUES_MAX = 100
 
-export const CallFieldsReq = z.object({
+export const CallFieldsReq = z.strictObject({
   project_id: z.string(),
   filter: CallsFilter.nullish(),
   query: Query.nullish(),

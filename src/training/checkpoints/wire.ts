@@ -77,7 +77,7 @@ export const TagsRes = z.object({ tags: z.array(z.string()) }).meta({ id: 'Check
 export type TagsRes = z.input<typeof TagsRes>
 
 /** The source of the checkpoint: a model by id or by `entity/project/name`, and one of its checkpoints. */
-export const ForkReq = z.object({
+export const ForkReq = z.strictObject({
   from_model: z.string().min(1).max(512),
   checkpoint: z.string().min(1).max(128).default('latest'),
 })
