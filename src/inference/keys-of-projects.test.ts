@@ -58,6 +58,18 @@ describe('POST /v1/chat/completions with keys', () => {
     expect(data).toMatchObject([{ entity: ada.entity, project: 'one', requests: 1 }])
   })
 
+  it('200 and counts for each of two projects that have the same name', async () => {
+    const [ada, bob] = [await newPerson(), await newPerson()]
+    await replyOf(await bob.put(`/v1/accounts/teams/${bob.entity}/members/${ada.entity}`, { role: 'viewer' }))
+    for (const person of [ada, bob]) await asked(await keyOf(person, `${person.entity}/app`))
+    const rows = [ada, bob].map(({ entity }) => ({ entity, project: 'app', requests: 1 }))
+    for (const query of ['?group_by=project', '']) {
+      const { data } = await replyOf<{ data: Fields[] }>(await ada.get(`/v1/usage${query}`))
+      expect(data).toHaveLength(2)
+      expect(data).toEqual(expect.arrayContaining(rows.map((row) => expect.objectContaining(row))))
+    }
+  })
+
   it('200 and no entity shares cached prompts with another, whatever salt it asks for', async () => {
     const [ada, eve] = [await newPerson(), await newPerson()]
     const salts = async (client: KeyClient) =>

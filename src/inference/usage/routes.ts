@@ -8,7 +8,7 @@ export function usageRoutes(usage: Usage): Route[] {
       method: 'GET',
       path: '/v1/usage',
       operationId: 'query_usage',
-      summary: 'Tokens and costs by project, model, step, key and hour',
+      summary: 'Tokens and costs by entity, project, model, step, key and hour',
       family: 'openai',
       access: 'any-key',
       query: UsageQuery,

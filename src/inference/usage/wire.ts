@@ -4,6 +4,11 @@ import { z } from 'zod'
 export const DIMENSIONS = ['hour', 'entity', 'project', 'model', 'step', 'key'] as const
 export type Dimension = (typeof DIMENSIONS)[number]
 
+/** A project is named by its entity and its name: two entities may have projects of the same name. */
+function withEntity(dimensions: readonly Dimension[]): Dimension[] {
+  return dimensions.includes('project') ? ['entity', ...dimensions] : [...dimensions]
+}
+
 const When = z.iso.datetime({ offset: true })
 
 export const UsageQuery = z.strictObject({
@@ -12,7 +17,11 @@ export const UsageQuery = z.strictObject({
     .default('project,model')
     .transform((text) => text.split(','))
     .pipe(z.array(z.enum(DIMENSIONS)))
-    .meta({ type: 'string', description: `Any of ${DIMENSIONS.join(', ')}, separated by commas` }),
+    .transform(withEntity)
+    .meta({
+      type: 'string',
+      description: `Any of ${DIMENSIONS.join(', ')}, separated by commas; with project, also by entity`,
+    }),
   from: When.optional().meta({ description: 'Default: 30 days ago' }),
   before: When.optional().meta({ description: 'Default: now' }),
   entity: z.string().optional(),
