@@ -9,6 +9,7 @@ interface Operation {
   operationId: string
   summary: string
   parameters: { name: string; in: string }[]
+  security: object[]
   requestBody?: { content: Record<string, { schema: unknown }> }
   responses: Record<string, unknown>
 }
@@ -55,6 +56,15 @@ describe('GET /openapi.json', () => {
       const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
       expect(declared.sort(), path).toEqual(named.sort())
     }
+  })
+
+  it('200 with the keys that an operation needs, or may need', async () => {
+    const all = await operations()
+    const securityOf = (wanted: string) => all.find(({ path }) => path === wanted)?.security
+    expect(securityOf('/v1/usage')).toEqual([{ bearer: [] }, { basic: [] }])
+    expect(securityOf('/metrics')).toEqual([{}, { bearer: [] }, { basic: [] }])
+    expect(securityOf('/v1/system-check')).toEqual([{}, { bearer: [] }, { basic: [] }])
+    expect(securityOf('/health')).toEqual([])
   })
 
   it('200 with bodies without unknown members for endpoints that no client but the own ones knows', async () => {

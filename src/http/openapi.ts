@@ -87,7 +87,7 @@ function operationOf(declaration: Route, schemas: Json): Json {
     summary: declaration.summary,
     tags: [declaration.family],
     ...(declaration.family === 'trace' && { servers: TRACE_SERVERS }),
-    ...(!needsKey(declaration.access) ? { security: [] } : { security: [{ bearer: [] }, { basic: [] }] }),
+    security: securityOf(declaration.access),
     parameters: [
       ...parametersOf(declaration.pathParams, 'path', schemas),
       ...parametersOf(declaration.query, 'query', schemas),
@@ -95,6 +95,13 @@ function operationOf(declaration: Route, schemas: Json): Json {
     ...(body && { requestBody: requestBodyOf(declaration, body, schemas) }),
     responses: responsesOf(declaration, schemas),
   }
+}
+
+function securityOf(access: Route['access']): Json[] {
+  const keys = [{ bearer: [] }, { basic: [] }]
+  if (needsKey(access)) return keys
+  // Whether machines need a key differs from server to server.
+  return access === 'machine' ? [{}, ...keys] : []
 }
 
 /** Node refuses a request whose address and headers have more than 16 KiB, before any route; without a body. */
