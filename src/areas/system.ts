@@ -1,4 +1,5 @@
 import type { Projects } from '../accounts/projects.ts'
+import type { AuthMode } from '../accounts/sessions/me.ts'
 import type { BlobSweep } from '../blob-sweep.ts'
 import type { Log } from '../log.ts'
 import type { Stores } from '../open-stores.ts'
@@ -20,6 +21,7 @@ import type { Area } from './area.ts'
 import type { EngineOptions, TrainingArea } from './training.ts'
 
 export interface SystemDeps {
+  auth: AuthMode
   version: string
   log: Log
   stores: Stores & { traces: CountedTraceDb }
@@ -49,7 +51,7 @@ export function createSystemArea(deps: SystemDeps): SystemArea {
   return {
     metrics,
     routes: [
-      ...serviceInfoRoutes(createServiceInfo({ projects, version })),
+      ...serviceInfoRoutes(createServiceInfo({ projects, version, auth: deps.auth })),
       ...healthRoutes(createHealth({ ...engine, stores, control: stores.control, unexpected, stopping })),
       ...metricsRoutes(metrics),
       ...backupRoutes(createBackups({ dataFolder, version, stores, log })),

@@ -3,6 +3,7 @@ import { useTestServer } from '../../testing.ts'
 import { VERSION } from '../../version.ts'
 
 const server = useTestServer()
+const withKeys = useTestServer({ auth: 'keys' })
 
 describe('GET /server_info', () => {
   it.each(['/server_info', '/traces/server_info'])('200 at %s without a key', async (path) => {
@@ -21,9 +22,22 @@ describe('GET /version', () => {
 describe('GET /', () => {
   it("200 with a page on how to connect clients; 421 for a host name that is not this server's", async () => {
     const response = await server.request('/', { headers: { host: '127.0.0.1:6060' } })
-    expect(await response.text()).toContain('export WANDB_BASE_URL=http://127.0.0.1:6060')
+    const page = await response.text()
+    expect(page).toContain('export WANDB_BASE_URL=http://127.0.0.1:6060')
+    expect(page).toMatch(/WANDB_API_KEY=local-0{40}$.*href="\/metrics"/ms)
     const hostile = await server.request('/', { headers: { host: '<script>"' } })
     expect(hostile.status).toBe(421)
+  })
+
+  it('200 with a page that shows no key which the server refuses, and no link to what needs one', async () => {
+    const page = await (await withKeys.request('/')).text()
+    expect(page).toContain('export WANDB_API_KEY=YOUR_KEY\n')
+    const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(links).toEqual(['/docs', '/openapi.json', '/health', '/version'])
+    for (const path of links) {
+      const linked = await withKeys.request(path, { headers: { authorization: '' } })
+      expect([path, linked.status]).toEqual([path, 200])
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { placeOf } from '../../access.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import type { Projects } from '../../accounts/projects.ts'
+import type { AuthMode } from '../../accounts/sessions/me.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { internalProjectId } from '../../trace/ref-uri.ts'
@@ -21,12 +22,15 @@ export interface ServiceInfo {
 export function createServiceInfo({
   projects,
   version,
+  auth,
 }: {
   projects: Projects
   version: string
+  auth: AuthMode
 }): ServiceInfo {
   async function welcome(_input: object, context: CallContext): Promise<RawReply> {
-    const page = welcomePage(`http://${context.header('host') ?? 'localhost'}`, version)
+    const url = `http://${context.header('host') ?? 'localhost'}`
+    const page = welcomePage({ url, version, auth })
     return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
   }
 
