@@ -12,10 +12,11 @@ import type * as wire from './wire.ts'
 
 /** The issuers of identity tokens that teams trust, and the service accounts that the tokens stand for. */
 export interface IdentityProviders {
+  /** @throws 404 for an unknown team */
   read(req: wire.EntityPath): Promise<wire.IdentityProvidersRes>
   /**
    * Replaces all of an entity. Access tokens that were given by one that is changed or gone end at once.
-   * @throws 400 for an issuer that may not be asked, 404 for an unknown service account, 409 for an audience of another
+   * @throws 400 for an issuer that may not be asked, 404 for an unknown team or service account, 409 for an audience of another
    * team
    */
   put(
@@ -36,10 +37,12 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
   const { control, identity, keys, issuerKeys, audit } = deps
 
   async function read({ entity }: wire.EntityPath) {
+    await identity.checkEntity(entity)
     return { data: (await listOf(control, entity)).map(toWire) }
   }
 
   async function put({ entity, data }: wire.EntityPath & wire.IdentityProvidersReq, { caller }: CallContext) {
+    await identity.checkEntity(entity)
     const users = await Promise.all(data.map((provider) => serviceAccountOf(caller, entity, provider)))
     for (const provider of data) if (provider.jwks == null) issuerKeys.check(provider.issuer)
     const rows = data.map((provider, position) => toRow(entity, provider, position, users[position] ?? ''))

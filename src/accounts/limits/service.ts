@@ -11,7 +11,8 @@ import type * as wire from './wire.ts'
 
 /** Limits of entities, which operators set, and of keys, which admins of their entity may narrow further. */
 export interface UsageLimits {
-  ofEntity(req: { entity: string }): wire.EntityLimitsRes
+  /** @throws 404 for an unknown entity. */
+  ofEntity(req: { entity: string }): Promise<wire.EntityLimitsRes>
   /** Replaces the limits of an entity. @throws 404 for an unknown one, 409 for another version. */
   setOfEntity(
     req: { entity: string } & wire.EntityLimits & IfVersion,
@@ -39,7 +40,7 @@ export interface UsageLimitsDeps {
 }
 
 export function createUsageLimits({ book, storage, keys, identity, audit }: UsageLimitsDeps): UsageLimits {
-  function ofEntity({ entity }: { entity: string }): wire.EntityLimitsRes {
+  function shownEntity(entity: string): wire.EntityLimitsRes {
     const limits = book.of('entity', entity)
     return { entity, limits, version: versionOf(limits), storage_bytes_used: storage.usedBy(entity) ?? null }
   }
@@ -53,7 +54,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
     const event: Audited = { action: 'limits.set', entity, subject: entity, details: limits }
     await book.put(change, (tx) => audit.record(caller, event, tx))
     if (limits.storage_bytes != null) await storage.measure(entity)
-    return ofEntity({ entity })
+    return shownEntity(entity)
   }
 
   function shownKey(key_id: string, { entity }: KeyHome): wire.KeyLimitsRes {
@@ -97,7 +98,10 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
   }
 
   return {
-    ofEntity,
+    async ofEntity({ entity }) {
+      await identity.checkEntity(entity)
+      return shownEntity(entity)
+    },
     setOfEntity,
     async ofKey({ key_id }, context) {
       const { home } = await homeOf(key_id, context)

@@ -24,7 +24,7 @@ export interface Teams {
   create(req: wire.TeamCreateReq, context: CallContext): Promise<wire.Team>
   /** Teams and entities of single users: all for operators, else those that the caller belongs to. */
   list(req: wire.TeamsQuery, context: CallContext): Promise<wire.TeamsRes>
-  /** Mail addresses are shown to operators alone. */
+  /** Mail addresses are shown to operators alone. @throws 404 for an unknown team */
   members(req: wire.TeamPath, context: CallContext): Promise<wire.MembersRes>
   /**
    * Adds a member or changes a role; an operator also adds a team that does not exist.
@@ -80,6 +80,7 @@ export function createTeams({ control, identity, keys, audit, reservedNames }: T
   }
 
   async function members({ entity }: wire.TeamPath, { caller }: CallContext) {
+    await identity.checkEntity(entity)
     const rows = await membersOf(control, entity)
     return { data: rows.map((row) => memberOf(row, row.role, caller)) }
   }
@@ -141,11 +142,8 @@ export function createTeams({ control, identity, keys, audit, reservedNames }: T
       const added = await identity.addUser(tx, { name, kind: 'service' })
       await updateUser(tx, added.id, { default_entity: entity })
       await identity.setRole(tx, entity, added, role, 'admin')
-      await audit.record(
-        caller,
-        { action: 'service_account.create', entity, subject: name, details: { role } },
-        tx,
-      )
+      const created = { entity, subject: name, details: { role } }
+      await audit.record(caller, { action: 'service_account.create', ...created }, tx)
       return added
     })
     return memberOf(row, role, caller)

@@ -54,6 +54,21 @@ describe('PUT /v1/accounts/teams/{entity}/members/{user}', () => {
   })
 })
 
+describe('GET /v1/accounts/teams/{entity}/members, …/limits, …/budgets and …/identity-providers', () => {
+  it('404 for a team that does not exist', async () => {
+    await newTeam('heddles')
+    const { get, put } = await operator()
+    for (const of of ['members', 'limits', 'budgets', 'identity-providers']) {
+      const statuses = [
+        await get(`/v1/accounts/teams/heddles/${of}`),
+        await get(`/v1/accounts/teams/weft/${of}`),
+      ]
+      expect([of, ...statuses.map(({ status }) => status)]).toEqual([of, 200, 404])
+    }
+    expect((await put('/v1/accounts/teams/weft/identity-providers', { data: [] })).status).toBe(404)
+  })
+})
+
 describe('DELETE /v1/accounts/teams/{entity}/members/{user}', () => {
   it('200 and one record of a removal that is repeated, 409 for the last admin, 404 for an unknown team', async () => {
     const ned = await newUser('ned')

@@ -15,7 +15,8 @@ import type * as wire from './wire.ts'
 
 /** What an entity, its projects and its keys may spend on models in a month. */
 export interface Budgets {
-  list(req: wire.EntityPath): wire.BudgetsRes
+  /** @throws 404 for an unknown entity. */
+  list(req: wire.EntityPath): Promise<wire.BudgetsRes>
   /**
    * Replaces the budgets of an entity; those of the whole entity stay as they are where its admins replace the others.
    * @throws 400 for one of both a project and a key, 403 for one of neither by others than operators, 404 for a key of
@@ -34,7 +35,7 @@ export interface BudgetsDeps {
 }
 
 export function createBudgets({ control, accountBook, keys, identity, audit, now }: BudgetsDeps): Budgets {
-  function list({ entity }: wire.EntityPath): wire.BudgetsRes {
+  function shown(entity: string): wire.BudgetsRes {
     const { name, until } = monthAt(now())
     const accounts = accountBook.ofEntity(entity)
     const version = versionOf(storedOf(accounts.map(({ budget }) => budget)))
@@ -70,10 +71,16 @@ export function createBudgets({ control, accountBook, keys, identity, audit, now
       await audit.record(caller, event, tx)
     })
     await accountBook.load(entity)
-    return list({ entity })
+    return shown(entity)
   }
 
-  return { list, replace }
+  return {
+    async list({ entity }) {
+      await identity.checkEntity(entity)
+      return shown(entity)
+    },
+    replace,
+  }
 }
 
 /** Without their ids, which are new with each change. */
