@@ -62,6 +62,12 @@ const EVERYWHERE: readonly WantedDifference[] = [
     why: 'A ref that no client may send is the mistake of the client.',
   },
   {
+    at: ['*: one bad among good'],
+    place: 'status',
+    values: [400, 422],
+    why: 'Newer clients look for the bad item of a batch on 422 and lose the others on 400.',
+  },
+  {
     at: ['*: a project without an entity'],
     place: 'status',
     values: [200, 400],

@@ -72,6 +72,22 @@ describe('PyPI weave with only WANDB_BASE_URL and WANDB_API_KEY', () => {
   })
 })
 
+describe('PyPI weave, of whose batches one item is refused', () => {
+  it.each([
+    ['whole calls', {}],
+    ['starts and ends', { WEAVE_USE_CALLS_COMPLETE: 'false' }],
+  ])('loses that item alone: %s', async (name, extra) => {
+    const seen = await runClient(
+      [pythonIn('clients'), clientProgram('weave_refused_items.py'), `local/refused among ${name}`],
+      { WANDB_BASE_URL: server.url, WANDB_API_KEY: KEY, ...extra },
+    )
+    const refusals = failedOf(await server.takeRequests())
+    console.log(summaryOf(refusals).join('\n'))
+    expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([422]))
+    expect(seen).toEqual({ calls: ['first', 'second', 'third'], feedback: ['wandb.note.1', 'latency', 'wandb.reaction.1'] })
+  })
+})
+
 describe('npm weave', () => {
   it('works without one failed request', async () => {
     const seen = await runClient([process.execPath, clientProgram('weave_basic.mjs')], {

@@ -263,6 +263,6 @@ describe('feedback from a queue', () => {
     await server.request(`/annotation_queues/${queue}?project_id=${project}`, { method: 'DELETE' })
     const batch = { batch: [feedback(queue)] }
     expect((await server.post('/feedback/create', feedback(queue))).status).toBe(400)
-    expect((await server.post('/feedback/batch/create', batch)).status).toBe(400)
+    expect((await server.post('/feedback/batch/create', batch)).status).toBe(422)
   })
 })

