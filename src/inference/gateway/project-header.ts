@@ -1,3 +1,4 @@
+import { projectIdInHeader } from '../../accounts/project-name.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Target } from '../served-models/service.ts'
 
@@ -19,21 +20,12 @@ const NAME = /^(?=.*\S)[^/\p{Cc}]{1,128}$/u
 export function createProjectOf(headers: readonly string[]): ProjectOf {
   return ({ header, caller }, { trained }) => {
     for (const name of headers) {
-      const named = projectInHeader(header(name) ?? '')
+      const named = projectNamed(projectIdInHeader(header(name) ?? ''))
       if (named !== undefined) return named
     }
     if (trained !== undefined) return { entity: trained.entity, project: trained.project }
     const { project } = caller.rights
     return project === undefined ? undefined : { entity: caller.defaultEntity, project }
-  }
-}
-
-/** Names in a header may be percent-encoded: it holds no letters beyond Latin-1. */
-function projectInHeader(text: string): Project | undefined {
-  try {
-    return projectNamed(decodeURIComponent(text))
-  } catch {
-    return projectNamed(text)
   }
 }
 

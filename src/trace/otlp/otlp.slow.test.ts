@@ -174,6 +174,17 @@ describe('POST /otel/v1/traces', () => {
       expect(await callsOf(server, project), project).toHaveLength(1)
   })
 
+  it.each<[how: string, (project: string) => string]>([
+    ['in Latin-1', (project) => project],
+    ['in UTF-8', (project) => Buffer.from(project, 'utf8').toString('latin1')],
+    ['percent-encoded', encodeURIComponent],
+  ])('200 with the project that the header names %s', async (_how, inHeader) => {
+    const project = `${server.newProject()} é 5%`
+    const headers = { 'content-type': JSON_TYPE, project_id: inHeader(project) }
+    expect((await send(JSON.stringify(requestOf([spanOf()])), headers)).status).toBe(200)
+    expect(await callsOf(server, project)).toHaveLength(1)
+  })
+
   it.each(['wandb-api-key', 'x-api-key'])('200 with the key in the header %s', async (name) => {
     const project = server.newProject()
     const [entity, named] = project.split('/')

@@ -1,4 +1,5 @@
 import { type Place, placeOf, requireRight } from '../../access.ts'
+import { projectIdInHeader } from '../../accounts/project-name.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
@@ -49,10 +50,11 @@ export function createOtlp(deps: {
     const contentType = context.header('content-type')
     const { encode } = encodingOf(contentType)
     const { user, defaultEntity } = context.caller
+    const named = context.header('project_id')
     const { lists, ...conversion } = await runConversion({
       bytes,
       contentType,
-      projectId: context.header('project_id'),
+      projectId: named === undefined ? undefined : projectIdInHeader(named),
       defaultEntity,
       user,
     })

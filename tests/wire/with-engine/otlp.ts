@@ -78,6 +78,24 @@ describe('OpenTelemetry exporters with only an endpoint and headers', () => {
   })
 })
 
+describe('the OpenTelemetry exporter for Python with a project in other letters', () => {
+  it.each([
+    ['in Latin-1', 'local/Prüfung 5%', encodeURIComponent],
+    [
+      'percent-encoded twice',
+      'local/проверка 5%',
+      (text: string) => encodeURIComponent(encodeURIComponent(text)),
+    ],
+  ])('traces into that project: %s', async (_how, project, inVariable) => {
+    const { root_id } = await runClient(PYTHON_CLIENT(), {
+      OTEL_EXPORTER_OTLP_ENDPOINT: engineServer().url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${engineServer().key},project_id=${inVariable(project)}`,
+    })
+    await engineServer().takeRequests()
+    expect(await callsOf(project)).toContainEqual(expect.objectContaining({ id: root_id }))
+  })
+})
+
 describe("OpenInference's instrumentation of the OpenAI client", () => {
   it('traces requests and answers as calls, streamed or not, with usage, tools and errors', async () => {
     const task = { question: 'What is 2 + 3?', tool_question: WEATHER_QUESTION, tool: WEATHER_TOOL }
