@@ -31,7 +31,7 @@ export interface ExportedSpans {
 export interface ConvertedSpan {
   projectId: string
   spanName: string
-  start: CallPart
+  start: CallPart & { trace_id: string }
   end: CallPart
 }
 
@@ -56,9 +56,12 @@ export function convertSpans(exported: ExportedSpans): Conversion {
   const placed = placedSpans(decode(exported.bytes), exported)
   const projectIds = [...new Set(placed.flatMap(({ projectId }) => projectId ?? []))]
   const conversion: Conversion = { spans: [], projectIds, rejected: 0, reasons: [] }
+  const checkId = createIdCheck()
   for (const one of placed) {
     try {
-      conversion.spans.push(converted(one, exported.user))
+      const span = converted(one, exported.user)
+      checkId(span)
+      conversion.spans.push(span)
     } catch (error) {
       const fault = faultOf(error)
       if (fault === undefined) throw error
@@ -116,6 +119,21 @@ function converted({ span, resource, projectId }: PlacedSpan, user: string): Con
     resource,
   })
   return { projectId, spanName, start: startPart({ ...call, op_name: '' }, user, []), end: endPart(call, []) }
+}
+
+/**
+ * A call has the id of its span, so of two spans of a project with one id but different traces the second would replace the first.
+ * @throws 400 for the second
+ */
+function createIdCheck(): (span: ConvertedSpan) => void {
+  const traces = new Map<string, string>()
+  return ({ projectId, start }) => {
+    const key = `${projectId} ${start.id}`
+    const trace = traces.get(key) ?? start.trace_id
+    if (trace !== start.trace_id)
+      throw invalidRequest(`Its id is that of a span of trace ${trace} in the same request`)
+    traces.set(key, trace)
+  }
 }
 
 /** Why a span makes no call; undefined where the error is not the span's. */

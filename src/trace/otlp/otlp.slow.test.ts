@@ -97,6 +97,20 @@ describe('POST /otel/v1/traces', () => {
     ])
   })
 
+  it('200 with a span rejected whose id the request has in another trace, since it would replace that call', async () => {
+    const project = server.newProject()
+    const span = spanOf({ name: 'first' })
+    const other = spanOf({ name: 'second', spanId: span.spanId })
+    const headers = { 'content-type': JSON_TYPE, project_id: project }
+    const reply = await send(JSON.stringify(requestOf([span, span, other, spanOf()])), headers)
+    expect(await reply.json()).toEqual({
+      partialSuccess: { rejectedSpans: '1', errorMessage: expect.stringContaining(span.traceId) },
+    })
+    const calls = await callsOf(server, project)
+    expect(calls).toHaveLength(2)
+    expect(calls).toContainEqual(expect.objectContaining({ id: span.spanId, trace_id: span.traceId }))
+  })
+
   it.each<[string, Record<string, unknown>, string]>([
     ['a name of dots', { attributes: { ['.'.repeat(200_000)]: 1 } }, 'dots'],
     ['a short span id', { spanId: 'ab' }, 'span id'],
