@@ -38,12 +38,11 @@ export interface Identity {
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /**
-   * Adds a team unless an entity has that name. An entity that so far exists only in the names of projects, from before there were
-   * accounts, becomes a team even if its name is not valid for new teams. If the name is that of a user without a personal entity,
-   * that entity is created instead.
-   * @throws 400, 409 as {@link addUser}
+   * Checks that an entity has a name, and makes one of it where it is only that of projects, from before there were accounts, even
+   * if it is not valid for new teams, or that of a person without a personal entity.
+   * @throws 404 for any other name
    */
-  ensureTeam(tx: ControlTx, name: string): Promise<void>
+  ensureEntity(tx: ControlTx, name: string): Promise<void>
   /**
    * Adds a member or changes a role. The first team that an operator or groups give a user becomes the entity of requests
    * that name none: other admins, such as every person of the own entity, must not decide where these go.
@@ -138,7 +137,7 @@ export function createIdentity({ control }: { control: ControlDb }): Identity {
       return own?.kind === 'personal' ? name : undefined
     },
     addTeam,
-    ensureTeam,
+    ensureEntity,
     setRole,
     removeRole,
     teamsOf,
@@ -152,12 +151,12 @@ async function giveOwnEntity(tx: ControlTx, person: UserRow): Promise<void> {
   await setRole(tx, person.name, person, 'admin', 'admin')
 }
 
-async function ensureTeam(tx: ControlTx, name: string): Promise<void> {
+async function ensureEntity(tx: ControlTx, name: string): Promise<void> {
   if ((await queries.findEntity(tx, name)) !== undefined) return
   const user = await queries.findUserByName(tx, name)
   if (user?.kind === 'person') return giveOwnEntity(tx, user)
   const hasProjects = (await queries.entitiesOfProjects(tx)).includes(name)
-  if (!hasProjects || user !== undefined) await checkIsFree(tx, name)
+  if (!hasProjects || user !== undefined) throw notFound('team', name)
   await queries.insertEntity(tx, { name, kind: 'team', created_at: nowIso() })
 }
 

@@ -172,7 +172,7 @@ describe('GET /v1/accounts/oidc/callback', () => {
     const client = await operator()
     await replyOf(await client.put('/v1/accounts/teams/mills/members/admin', { role: 'admin' }))
     await replyOf(await client.put('/v1/accounts/teams/mills/members/bo', { role: 'member' }))
-    await replyOf(await client.put('/v1/accounts/teams/sheds/members/bo', { role: 'admin' }))
+    await replyOf(await client.post('/v1/accounts/teams', { name: 'sheds', admin: 'bo' }))
     const { me } = await signIn({ ...bo, groups: [] })
     expect(me).toMatchObject({ is_operator: false, default_entity: 'bo' })
     expect(me['entities']).toEqual([

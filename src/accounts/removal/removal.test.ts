@@ -42,7 +42,7 @@ it('a person who has lost the own entity has it again once an operator adds a me
   const cid = await add('cid')
   await inTransaction((tx) => queries.deleteEntity(tx, 'cid'))
   expect(await findEntity(control, 'cid')).toBeUndefined()
-  await inTransaction((tx) => identity.ensureTeam(tx, 'cid'))
+  await inTransaction((tx) => identity.ensureEntity(tx, 'cid'))
   expect(await identity.rolesOf(cid.id)).toEqual(new Map([['cid', 'admin']]))
   expect(await identity.personalEntityOf('cid')).toBe('cid')
 })

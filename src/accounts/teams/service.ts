@@ -27,9 +27,9 @@ export interface Teams {
   /** Mail addresses are shown to operators alone. @throws 404 for an unknown team */
   members(req: wire.TeamPath, context: CallContext): Promise<wire.MembersRes>
   /**
-   * Adds a member or changes a role; an operator also adds a team that does not exist.
-   * @throws 404 for an unknown user, 409 for the last admin; 400, 409 for the name of a new team; 403, 404 for a service
-   * account of teams that the caller does not manage
+   * Adds a member or changes a role.
+   * @throws 404 for an unknown team or user, 409 for the last admin; 403, 404 for a service account of teams that the caller does
+   * not manage
    */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
   /** @throws 404 for an unknown team or user, 409 for the last admin */
@@ -91,7 +91,7 @@ export function createTeams({ control, identity, keys, audit, reservedNames }: T
     await control.transaction().execute(async (tx) => {
       if (row.kind === 'service') await checkMayShare(tx, caller, row, entity)
       const before = await membersOf(tx, entity)
-      await identity.ensureTeam(tx, entity)
+      await identity.ensureEntity(tx, entity)
       await identity.setRole(tx, entity, row, role, caller.rights.isOperator ? 'operator' : 'admin')
       await checkKeepsAdmin(tx, entity, before)
       await audit.record(caller, { action: 'member.set', entity, subject: user, details: { role } }, tx)
