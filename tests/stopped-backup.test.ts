@@ -8,6 +8,7 @@ import { placesOf } from '../src/open-stores.ts'
 import { openSqlite } from '../src/stores/control-db/sqlite.ts'
 import type { MovedStore } from '../src/stores/move/move-options.ts'
 import { beginMove, finishMoves } from '../src/stores/move/records.ts'
+import { heddle } from './run-command.ts'
 
 let folder = ''
 let data = ''
@@ -60,5 +61,14 @@ describe('heddle backup of a folder that no server holds', () => {
     using control = new DatabaseSync(join(data, 'control.sqlite'))
     control.exec('DROP TABLE moves')
     expect(await back()).toMatchObject({ path: join(folder, 'backup') })
+  })
+})
+
+describe('heddle restore', () => {
+  it('says how to start with its folder, as a shell reads that', async () => {
+    const { path } = await back()
+    const restored = join(folder, 'r ü')
+    const { code, out } = await heddle(['restore', path, '--data', restored])
+    expect([code, out]).toEqual([0, expect.stringContaining(`heddle serve --data '${restored}'\n`)])
   })
 })

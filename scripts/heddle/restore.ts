@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { shellWord } from '../../src/shell-word.ts'
 import { VERSION } from '../../src/version.ts'
 import { showProgress } from '../progress.ts'
 import { dataOption, examples, jsonOption, path } from './options.ts'
@@ -34,7 +35,7 @@ ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --d
             ? `${JSON.stringify({ data, taken_at: takenAt, heddle, files, bytes })}\n`
             : `${data} is what Heddle ${heddle} held at ${takenAt}: ${files} files, ${megabytes(bytes)}.
 Put secret.key into it, or set HEDDLE_SECRET_KEY: no backup has the key, without which API keys are not valid.
-Start it with: heddle serve --data ${data}\n`,
+Start it with: heddle serve --data ${shellWord(data)}\n`,
         )
       } catch (error) {
         progress?.failed()

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
 import type { RaySetting } from '../../../src/ray-setting.ts'
+import { shellWord } from '../../../src/shell-word.ts'
 import { checkS3 } from '../../../src/stores/blobs/s3.ts'
 import { baseModelFolder } from '../../../src/stores/compute/base-model-location.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
@@ -66,7 +67,7 @@ async function engine({ ray, engine: { python: configured } }: Config): Promise<
   const run = spawnSync(path, ['-c', FIND_PACKAGES], { encoding: 'utf8', timeout: PYTHON_MS_MAX })
   const fix =
     configured === undefined
-      ? `rm -r ${environmentFolder('engine')}; npm run setup engine`
+      ? `rm -r ${shellWord(environmentFolder('engine'))}; npm run setup engine`
       : 'correct HEDDLE_ENGINE_PYTHON'
   if (run.status !== 0) return failed(`${path} does not run: ${run.error?.message ?? run.stderr.trim()}`, fix)
   const [version, ...missing] = run.stdout.trim().split(' ')

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../errors.ts'
 import { newId } from '../../../ids.ts'
+import { shellWord } from '../../../shell-word.ts'
 import type { StartHooks } from '../program.ts'
 import { connectToNode, type NodeConnection, SILENCE_MS_MAX } from './connection.ts'
 import type { EnginePackage } from './engine-package.ts'
@@ -85,7 +86,7 @@ async function submitAndConnect(
   await onceReachable(() => jobs.provide(name, bytes, stopping), away)
   ownJobs.begin(id)
   // The shell is replaced, so that signals reach the program.
-  const command = `PYTHONPATH="$PWD/src" exec ${quoted(python)} -m engine.remote`
+  const command = `PYTHONPATH="$PWD/src" exec ${shellWord(python)} -m engine.remote`
   const env = { HEDDLE_CONNECTION_KEY: key }
   await jobs.submit({ id, command, packageName: name, env, metadata, resources }, stopping)
   const look = () => onceReachable(() => jobs.find(id, stopping), away)
@@ -167,8 +168,4 @@ function gistOf(text: string): string {
     .filter((line) => line !== '')
     .map((line) => line.slice(0, LINE_CHARS_MAX))
     .join(': ')
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
 }
