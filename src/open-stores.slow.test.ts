@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -39,8 +39,27 @@ describe('openStores', () => {
     await writeFile(file, '')
     expect(await refusal(file)).toMatch(`The data folder ${file} cannot be used: EEXIST`)
     expect(await refusal(join(file, 'data'))).toMatch(
-      `The data folder ${join(file, 'data')} cannot be used: ENOTDIR`,
+      `The data folder ${join(file, 'data')} cannot be used: EEXIST: file already exists, mkdir '${file}'`,
     )
+  })
+
+  it('warns of a data folder that others may use, with the command that keeps them out', async () => {
+    const folder = await newFolder()
+    const warnings: unknown[][] = []
+    const listening = Object.assign(createLog({ logLevel: 'silent', logFormat: 'json' }), {
+      warn: (...args: unknown[]) => void warnings.push(args),
+    })
+    const open = async () => {
+      const opened = await openStores({ data: folder, workspace: join(folder, 'engine') }, listening)
+      await opened[Symbol.asyncDispose]()
+    }
+    await open()
+    expect(warnings).toEqual([])
+    await chmod(folder, 0o755)
+    await open()
+    expect(warnings).toEqual([
+      [{ fix: `chmod go-rwx ${folder}` }, expect.stringContaining('is open to all users')],
+    ])
   })
 
   it('names the store of files when a file is where its folder should be', async () => {

@@ -10,7 +10,7 @@ import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.t
 import type { Blobs } from './stores/blobs/port.ts'
 import type { Peers } from './stores/control-db/peers.ts'
 import type { ControlDb, ControlDbWatch } from './stores/control-db/port.ts'
-import { type DataFolderUse, openDataFolder } from './stores/data-folder.ts'
+import { type DataFolderUse, openDataFolder, openingOf } from './stores/data-folder.ts'
 import { checkPlaces, type Places } from './stores/move/records.ts'
 import type { RedisOptions } from './stores/redis/address.ts'
 import type { RedisUse } from './stores/redis/redis-peers.ts'
@@ -89,6 +89,9 @@ export async function openStores(
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
   const held = opening.use(openDataFolder(dataFolder, use))
+  const openingToOthers = use === 'server' ? openingOf(dataFolder) : undefined
+  if (openingToOthers !== undefined)
+    log.warn({ fix: openingToOthers.fix }, `the data folder ${openingToOthers.detail}`)
   await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
   const tracePlace = { dataFolder, clickhouse, sqlAccess, onLaunched }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { chmod, mkdtemp, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { holderOf, openDataFolder } from './data-folder.ts'
+import { holderOf, openDataFolder, openingOf } from './data-folder.ts'
 
 const run = promisify(execFile)
 
@@ -36,6 +37,34 @@ describe('openDataFolder', () => {
       openDataFolder(${JSON.stringify(folder)}, 'server'); process.kill(process.pid, 'SIGKILL')`
     await run(process.execPath, ['--input-type=module', '--eval', program]).catch(() => undefined)
     expect(await openElsewhere(folder)).toBe('opened')
+  })
+})
+
+describe('a data folder', () => {
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+  it('is made for its owner alone, and stays open to others where it exists', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'heddle-lock-'))
+    const fresh = join(folder, 'above', 'data')
+    openDataFolder(fresh, 'server')[Symbol.dispose]()
+    expect(modeOf(fresh)).toBe('700')
+    expect(openingOf(fresh)).toBeUndefined()
+    for (const [mode, who] of [
+      [0o750, 'its group (mode 750)'],
+      [0o711, 'all users of this machine (mode 711)'],
+    ] as const) {
+      await chmod(fresh, mode)
+      openDataFolder(fresh, 'server')[Symbol.dispose]()
+      expect(modeOf(fresh)).toBe(mode.toString(8))
+      expect(openingOf(fresh)).toEqual({
+        detail: `${fresh} is open to ${who}`,
+        fix: `chmod go-rwx ${fresh}`,
+      })
+    }
+  })
+
+  it('is refused where no folder can be made, as in /proc', () => {
+    expect(() => openDataFolder('/proc/heddle/data', 'server')).toThrow('cannot be used: E')
   })
 })
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../errors.ts'
+import { shellWord } from '../shell-word.ts'
 
 /** The one folder with everything embedded, held by this process alone until disposal. */
 export interface DataFolder extends Disposable {
@@ -84,6 +85,51 @@ export function holderOf(path: string): Holder | undefined {
   }
 }
 
+/**
+ * Makes a data folder, and those above it, for its owner alone. One that exists stays as it is: it may be shared with a group on
+ * purpose.
+ * @returns whether there was none
+ */
+export function makeDataFolder(path: string): boolean {
+  if (isFolder(path)) return false
+  // One by one: all at once, Node tries for ever in a folder such as /proc, which refuses new names as missing.
+  makeDataFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: FOLDER_MODE })
+    return true
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (isFolder(path)) return false
+    throw error
+  }
+}
+
+/** What lets other users into a data folder. */
+export interface Opening {
+  /** Who comes in, for people. */
+  detail: string
+  /** The command that keeps them out. */
+  fix: string
+}
+
+/** How others than its owner come into a data folder; undefined where they do not. */
+export function openingOf(path: string): Opening | undefined {
+  const mode = statSync(path).mode & 0o777
+  if ((mode & OF_OTHERS) === 0) return undefined
+  const who = (mode & OF_ALL) === 0 ? 'its group' : 'all users of this machine'
+  return {
+    detail: `${path} is open to ${who} (mode ${mode.toString(8)})`,
+    fix: `chmod go-rwx ${shellWord(path)}`,
+  }
+}
+
+/** Owner only: the data of all users is there, and files in it have the modes that the umask gives. */
+const FOLDER_MODE = 0o700
+
+/** The bits of a mode for the group and for all others. */
+const OF_OTHERS = 0o077
+const OF_ALL = 0o007
+
 const SQLITE_BUSY = 5
 
 const HOLDER_FILE = 'holder.txt'
@@ -97,11 +143,15 @@ export const RESTORING = '.restoring'
 
 function openLock(path: string): DatabaseSync {
   try {
-    mkdirSync(path, { recursive: true })
+    makeDataFolder(path)
     return new DatabaseSync(join(path, LOCK_FILE))
   } catch (error) {
     throw notUsable(path, error)
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function notUsable(path: string, error: unknown): Error {

@@ -139,7 +139,7 @@ describe.skipIf(!isReady('charts'))('the chart', () => {
       auth: 'keys',
       port: 6060,
       host: '::',
-      dataFolder: '/data',
+      dataFolder: '/data/heddle',
       drainSeconds: 40,
       logLevel: 'debug',
       s3: { bucket: 'files', endpoint: 'https://s3.example' },

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { conflict, invalidRequest, messageOf } from '../../errors.ts'
-import { LOCK_FILES, openDataFolder, RESTORING } from '../data-folder.ts'
+import { LOCK_FILES, makeDataFolder, openDataFolder, RESTORING } from '../data-folder.ts'
 import { isMissing } from '../disk-errors.ts'
 import { type ArchiveEntries, notWhole, readFolderArchive, readTarArchive } from './archive.ts'
 import { type Digest, FOLDER_MODE, syncFolder, writeDurably } from './durable-files.ts'
@@ -48,7 +48,7 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const target = resolve(dataFolder)
   await requireEmpty(target)
-  const isNew = await makeFolder(target)
+  const isNew = makeFolder(target)
   using held = openDataFolder(target, 'restore')
   // Another restore may have ended meanwhile.
   await requireEmpty(target)
@@ -84,9 +84,9 @@ async function requireEmpty(folder: string): Promise<void> {
 }
 
 /** @returns whether there was none */
-async function makeFolder(path: string): Promise<boolean> {
+function makeFolder(path: string): boolean {
   try {
-    return (await mkdir(path, { recursive: true, mode: FOLDER_MODE })) !== undefined
+    return makeDataFolder(path)
   } catch (error) {
     throw notPossible(path, error)
   }
