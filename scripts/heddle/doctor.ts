@@ -34,7 +34,7 @@ export function addDoctor(program: Command): void {
 
 /** With settings that cannot be read, only the data folder can be looked at. */
 async function checksOf(dataFolder: string): Promise<Check[]> {
-  const [{ dataChecks }, { environmentChecks }, { serverChecks }] = await Promise.all([
+  const [{ dataChecks, storeChecks }, { environmentChecks }, { serverChecks }] = await Promise.all([
     import('./doctor/data-checks.ts'),
     import('./doctor/environment-checks.ts'),
     import('./doctor/server-checks.ts'),
@@ -48,7 +48,13 @@ async function checksOf(dataFolder: string): Promise<Check[]> {
         : ok('All settings are valid'),
   }
   if (typeof config === 'string') return [configuration, ...dataChecks(dataFolder)]
-  return [configuration, ...environmentChecks(config), ...dataChecks(dataFolder), ...serverChecks(config)]
+  return [
+    configuration,
+    ...environmentChecks(config),
+    ...dataChecks(dataFolder),
+    ...storeChecks(config),
+    ...serverChecks(config),
+  ]
 }
 
 function configOf(dataFolder: string): Config | string {

@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { givenSettings } from '../../src/given-settings.ts'
-import { placesOf } from '../../src/open-stores.ts'
 import { refusalOfBackup, storesElsewhere } from '../../src/stores/backup/no-snapshots.ts'
 import { BACKED_UP } from '../../src/stores/backup/snapshot.ts'
 import { takeStoppedSnapshot } from '../../src/stores/backup/stopped-snapshot.ts'
 import { checkTarget, writeBackup } from '../../src/stores/backup/write-backup.ts'
-import { readSqlite, requireSqlite } from '../../src/stores/control-db/sqlite.ts'
+import { requireSqlite } from '../../src/stores/control-db/sqlite.ts'
 import { openDataFolder } from '../../src/stores/data-folder.ts'
-import { checkPlaces } from '../../src/stores/move/records.ts'
 import { readStoresElsewhere } from '../../src/stores-elsewhere.ts'
 import type { BackupRes } from '../../src/system/backup/wire.ts'
 import { VERSION } from '../../src/version.ts'
 import { onInterrupt } from '../on-interrupt.ts'
 import type { Progress } from '../progress.ts'
 import { brokenPartsIn } from './broken-parts.ts'
+import { refuseMoved } from './moved-stores.ts'
 import { megabytes } from './sizes.ts'
 
 /** The end of a backup, as a server reports it. */
@@ -25,7 +24,8 @@ export async function backupStopped(data: string, to: string, progress: Progress
   refuseElsewhere(data)
   using interrupt = onInterrupt('Interrupted')
   using _held = openDataFolder(data, 'backup')
-  await refuseMoved(data)
+  // Without the settings of its new place, a folder that was moved away looks like one in use.
+  await refuseMoved({ dataFolder: data })
   const target = await checkTarget(to, data)
   await using snapshot = await takeStoppedSnapshot(data)
   const { takenAt, files, bytes } = await writeBackup(
@@ -56,12 +56,4 @@ function refuseElsewhere(data: string): void {
     s3: settings.s3 ?? (isIn(BACKED_UP.blobs) ? undefined : 'absent'),
   })
   if (elsewhere.length > 0) throw new Error(refusalOfBackup(elsewhere))
-}
-
-/** Without the settings of its new place, a folder that was moved away looks like one in use. */
-async function refuseMoved(data: string): Promise<void> {
-  await using control = readSqlite(data)
-  const tables = await control.introspection.getTables()
-  // Releases before that of the table have moved nothing.
-  if (tables.some(({ name }) => name === 'moves')) await checkPlaces(control, placesOf({ dataFolder: data }))
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely'
 import { NO_TELEMETRY, type Telemetry } from '../../telemetry.ts'
 import type { ControlDb } from './port.ts'
@@ -61,7 +62,11 @@ export function openSqlite(
 
 /** Opens the embedded control database of a folder as it is: it is neither migrated nor changed. */
 export function readSqlite(folder: string): ControlDb & AsyncDisposable {
-  const database = new DatabaseSync(join(folder, CONTROL_FILE), { readOnly: true })
+  const path = join(folder, CONTROL_FILE)
+  const url = pathToFileURL(path)
+  // Without its log there is nothing to read beside the file, and SQLite would make files there.
+  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1')
+  const database = new DatabaseSync(url, { readOnly: true })
   const kysely = new Kysely<ControlTables>({
     dialect: new SqliteDialect({ database: adapt(database, () => undefined) }),
   })
