@@ -11,14 +11,18 @@ export interface Address {
 
 /** A server, and the key that it is asked with. */
 export interface Asked extends Address {
-  key: string
+  /** Where absent, the one of the environment. */
+  key?: string | undefined
 }
 
 /** How a command asks. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** The key of a command that was given none; an empty variable counts as none. */
-export const DEFAULT_KEY = process.env.HEDDLE_API_KEY || process.env.WANDB_API_KEY || 'local'
+/** The key of the environment; an empty variable counts as none. */
+const GIVEN_KEY = process.env.HEDDLE_API_KEY || process.env.WANDB_API_KEY || undefined
+
+/** What is sent where no key was given: with `HEDDLE_AUTH=local` any does. */
+const ANY_KEY = 'local'
 
 /** Keys go into a header, which has no other characters. */
 export const KEY_CHARACTERS = /^[!-~]+$/
@@ -54,7 +58,16 @@ export async function request(
   const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
   const response = await reach(address, path, init)
   if (response.ok) return response
-  throw new Error(`${response.status}: ${messageIn(address.url, await response.text())}`)
+  throw new Refused(response.status, messageIn(address.url, await response.text()))
+}
+
+class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(`${status}: ${message}`)
+    this.status = status
+  }
 }
 
 /** Sends a request and returns its response, also one with an error status. @throws Error with the cause when the server cannot be reached */
@@ -94,10 +107,24 @@ export function foreign(url: string, cause?: unknown): Error {
   return new Error(`${url} is no Heddle server, or one of another version`, { cause })
 }
 
-function respond({ key, ...address }: Asked, method: Method, path: string, body?: object): Promise<Response> {
-  if (!KEY_CHARACTERS.test(key))
+async function respond(
+  { key = GIVEN_KEY, ...address }: Asked,
+  method: Method,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  if (key !== undefined && !KEY_CHARACTERS.test(key))
     throw new Error('The key has characters that no key has: see HEDDLE_API_KEY and WANDB_API_KEY')
-  return request(address, method, path, { headers: { authorization: `Bearer ${key}` }, body })
+  try {
+    const headers = { authorization: `Bearer ${key ?? ANY_KEY}` }
+    return await request(address, method, path, { headers, body })
+  } catch (error) {
+    if (key !== undefined || !(error instanceof Refused) || error.status !== 401) throw error
+    throw new Error(
+      `401: The server at ${address.url} wants a key, and none was given: set HEDDLE_API_KEY, or name one with --key`,
+      { cause: error },
+    )
+  }
 }
 
 async function* piecesOf(url: string, { body }: Response): AsyncGenerator<string> {

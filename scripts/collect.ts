@@ -8,7 +8,7 @@ import { messageOf } from '../src/errors.ts'
 import { isRecord } from '../src/is-record.ts'
 import { JobRes } from '../src/training/jobs/wire.ts'
 import { ModelRes } from '../src/training/models/wire.ts'
-import { ask, DEFAULT_KEY, replyOf } from './ask.ts'
+import { ask, replyOf } from './ask.ts'
 import { outliveReader } from './output.ts'
 import { showProgress } from './progress.ts'
 
@@ -91,7 +91,7 @@ const options = {
   config: text,
   watch: flag,
   url: { ...text, default: process.env.HEDDLE_URL || 'http://127.0.0.1:6060' },
-  key: { ...text, default: DEFAULT_KEY },
+  key: text,
   json: flag,
   help: flag,
 } as const

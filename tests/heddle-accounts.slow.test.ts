@@ -58,10 +58,26 @@ describe('heddle keys, users and teams', () => {
     expect(JSON.parse(wrong.out)).toMatchObject({ error: expect.stringContaining('not valid') })
   })
 
+  it('ends with 1 where no key was given, and says how to give one', async () => {
+    const data = ['--data', join(folder, 'data')]
+    for (const args of [
+      ['users', 'add', 'bob'],
+      ['backup', join(folder, 'refused')],
+    ]) {
+      const { code, errors } = await heddle([...args, ...data])
+      expect(code).toBe(1)
+      expect(errors).toContain('none was given: set HEDDLE_API_KEY, or name one with --key')
+    }
+    const given = await heddle(['users', 'list', ...data], { HEDDLE_API_KEY: 'local' })
+    expect(given.errors).toContain('The API key is not valid')
+  })
+
   it('makes the first key of a link, users, teams and keys with it, and revokes them', async () => {
     const data = ['--data', join(folder, 'data'), '--json']
-    const { out } = await heddle(['keys', 'create', 'first', '--link', link, '--json'])
-    const env = { HEDDLE_API_KEY: String(JSON.parse(out).key) }
+    const { out } = await heddle(['keys', 'create', 'first', '--link', link])
+    const [key = '', advice] = out.split('\n')
+    expect(advice).toContain(`export HEDDLE_API_KEY=${key}`)
+    const env = { HEDDLE_API_KEY: key }
     const run = async (...args: string[]) => JSON.parse((await heddle([...args, ...data], env)).out)
     expect(await run('users', 'add', 'ada')).toMatchObject({
       name: 'ada',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { ApiKey, KEY_DAYS_MAX, KeyCreateRes, KeyRevokeRes } from '../../src/accounts/keys/wire.ts'
+import { shellWord } from '../../src/shell-word.ts'
 import { examples, signInLink, wholeNumber } from './options.ts'
 import { type AskOptions, askForAll, asking, askServer, print, table } from './running-server.ts'
 import { signIn } from './sign-in.ts'
@@ -89,6 +90,10 @@ function addCreate(keys: Command): void {
         options.link === undefined
           ? await askServer(options, KeyCreateRes, 'POST', PATH, body)
           : await signIn(options.link, body)
-      print(made, options, ({ key }) => `${key}\nIt is not shown again. Use it with: export HEDDLE_API_KEY=…`)
+      print(
+        made,
+        options,
+        ({ key }) => `${key}\nIt is not shown again. Use it with: export HEDDLE_API_KEY=${shellWord(key)}`,
+      )
     })
 }

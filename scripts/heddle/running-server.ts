@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { type Holder, holderOf } from '../../src/stores/data-folder.ts'
-import { type Address, type Asked, ask, DEFAULT_KEY, type Method, replyOf } from '../ask.ts'
+import { type Address, type Asked, ask, type Method, replyOf } from '../ask.ts'
 import { dataOption, defaultDataFolder, defaultUrl, jsonOption, keyOption, urlOption } from './options.ts'
 
 /** The most that a server puts on a page. */
@@ -26,7 +26,7 @@ export interface ServerOptions {
 
 /** The server that is named, or that holds the data folder; undefined where none holds it. */
 export function serverOf(options: ServerOptions): Asked | undefined {
-  const { key = DEFAULT_KEY, data = defaultDataFolder() } = options
+  const { key, data = defaultDataFolder() } = options
   const url = options.url ?? (options.data === undefined ? defaultUrl() : undefined)
   if (url !== undefined) return { url, key }
   const holder = holderOf(data)
