@@ -241,6 +241,17 @@ describe('calls of a queue', () => {
   })
 })
 
+describe('a call whose names have U+0000', () => {
+  it('200 is added with the others', async () => {
+    const project = server.newProject()
+    const queue = await newQueue(project)
+    const odd = await newCalls(project, 1, { op_name: 'a\u0000b' })
+    const calls = [...(await newCalls(project, 1)), ...odd]
+    expect(await replyOf(await add(project, queue, calls))).toEqual({ added_count: 2, duplicates: 0 })
+    expect((await items(project, queue)).map((item) => item['call_op_name'])).toContain('a\ufffdb')
+  })
+})
+
 describe('feedback from a queue', () => {
   it('200 for a queue of the project, by which it is found', async () => {
     const { project, queue, calls } = await filledQueue(1)

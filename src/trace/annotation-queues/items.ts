@@ -109,8 +109,8 @@ function itemOf(
     call_id: call.id,
     call_started_at: call.started_at,
     call_ended_at: call.ended,
-    call_op_name: call.op_name,
-    call_trace_id: call.trace_id,
+    call_op_name: storable(call.op_name),
+    call_trace_id: storable(call.trace_id),
     finished_state: null,
     finished_by: null,
     claimed_by: null,
@@ -119,6 +119,11 @@ function itemOf(
     created_at: now,
     updated_at: now,
   }
+}
+
+/** A text of a call as the control database takes it, which has no U+0000: one call must not keep others out of a queue. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd')
 }
 
 /** A row as the wire shows it. */

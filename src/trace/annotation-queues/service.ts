@@ -101,10 +101,11 @@ export function createAnnotationQueues(deps: {
   }
 
   async function remove(name: wire.QueueName) {
-    const now = nowIso()
-    const removed = await change(name, { deleted_at: now, updated_at: now })
+    await find(name)
+    // The queue is marked last: when a request fails between the two writes, repeating it writes both.
     await traces.insert('annotation_queue_calls', [{ ...name, call_id: '' }])
-    return removed
+    const now = nowIso()
+    return change(name, { deleted_at: now, updated_at: now })
   }
 
   async function stats({ project_id, queue_ids }: wire.QueuesStatsReq): Promise<wire.QueuesStatsRes> {
