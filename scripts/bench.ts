@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { messageOf } from '../src/errors.ts'
+import { STOP_SIGNALS } from '../src/stop-signals.ts'
 import { sitePackagesOf } from '../src/stores/compute/python-environment.ts'
 import { NOT_UNDERSTOOD } from './arguments.ts'
 import { BENCHES, type Bench } from './benches.ts'
@@ -114,7 +115,7 @@ async function runAlone(program: string, args: readonly string[]): Promise<numbe
         env: { ...process.env, ...beside('engine/src', 'engine/tests', 'demo') },
       })
     : spawn(NODE, [path, ...args], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal))
   const [code] = await once(child, 'close')
   return code ?? 1
 }

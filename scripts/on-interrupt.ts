@@ -1,5 +1,4 @@
-/** The signals that ask a process to end. */
-export const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+import { STOP_SIGNALS } from '../src/stop-signals.ts'
 
 /**
  * Aborts a signal when the process is asked to end, so that it cleans up first, until disposal.

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readConfig } from '../src/config.ts'
 import { messageOf } from '../src/errors.ts'
+import { STOP_SIGNALS } from '../src/stop-signals.ts'
 import { ensureWeb } from './parts.ts'
 import { ensurePython, isReady } from './python-environments.ts'
 import { NODE } from './repository.ts'
@@ -36,7 +37,7 @@ export async function serve(): Promise<void> {
   const closed = once(server, 'close')
   const installation = new AbortController()
   server.once('close', () => installation.abort())
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  for (const name of STOP_SIGNALS)
     process.on(name, () => {
       installation.abort()
       server.kill(name)

@@ -6,6 +6,7 @@ import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import { createPublicAddress } from './public-address.ts'
+import { STOP_SIGNALS } from './stop-signals.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 
 /** After a signal: requests drain and stores close within this, or the process ends hard. */
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     // Ctrl-C comes from the terminal and again from npm; after the first, a signal changes nothing.
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, resolve)
+    for (const name of STOP_SIGNALS) process.on(name, resolve)
   })
 }
 

@@ -49,7 +49,7 @@ describe('heddle serve', () => {
     expect(existsSync(cache)).toBe(false)
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'ends the installation of the engine with the server: %s',
     async (signal) => {
       const { env, cache, installer } = environment(signal)
