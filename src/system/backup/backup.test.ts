@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { conflict } from '../../errors.ts'
 import { jsonLines } from '../../http/stream-reply.ts'
 import { SILENT } from '../../test-log.ts'
 import { documentsOf, type Fields, useTestServer } from '../../testing.ts'
@@ -62,6 +63,31 @@ describe('POST /v1/preview/system/backup', () => {
     const lines = await documentsOf<Fields>(new Response(reply))
     expect(lines[0]).toEqual({ state: 'preparing', files: 7 })
     expect(lines.at(-1)).toMatchObject({ state: 'done' })
+  })
+
+  it('409 for one that is refused while it is prepared, which is logged as no error', async () => {
+    const logged: unknown[][] = []
+    const note =
+      (level: string) =>
+      (...args: unknown[]) =>
+        void logged.push([level, ...args])
+    const backups = createBackups({
+      dataFolder,
+      version: '1.0.0',
+      stores: {
+        snapshots: {
+          async take() {
+            throw conflict('There is no room')
+          },
+        },
+        brokenParts: [],
+      },
+      log: { info: note('info'), error: note('error') },
+    })
+    const path = join(folder, 'roomless')
+    const reply = await backups.write({ path }, { signal: new AbortController().signal })
+    await expect(jsonLines(reply)).rejects.toMatchObject({ status: 409 })
+    expect(logged).toEqual([['info', { path, reason: 'There is no room' }, 'a backup was refused']])
   })
 
   it('400 for a path that is relative, inside the data folder, or in no folder', async () => {

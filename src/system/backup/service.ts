@@ -60,7 +60,9 @@ export function createBackups({ dataFolder, version, stores, log }: BackupsDeps)
       }
       yield lineOf(await working)
     } catch (error) {
-      log.error({ err: error, path: target }, 'a backup could not be written')
+      if (error instanceof ClientError && error.status < 500)
+        log.info({ path: target, reason: error.message }, 'a backup was refused')
+      else log.error({ err: error, path: target }, 'a backup could not be written')
       // Before the first line, it is still an error reply.
       if (!isBegun) throw error instanceof ClientError ? error : failedBy(error)
       yield lineOf({ state: 'failed', error: messageOf(error) })
