@@ -66,6 +66,7 @@ describe('heddle', () => {
     [['users', 'list', '--url', 'http://a', '--data', 'b'], "cannot be used with option '--data"],
     [['move', '--forget', '--to', 'x'], "cannot be used with option '--to"],
     [['move', '--to', ''], 'It is empty'],
+    [['move'], "neither option '--to <place>' nor option '--forget' specified"],
     [['backup', ''], 'It is empty'],
     [['restore', '', '--data', 'x'], 'It is empty'],
     [['doctor', '--data', ''], 'It is empty'],
@@ -142,6 +143,27 @@ describe('heddle move', () => {
     expect(code).toBe(1)
     expect(err).toContain(`The file of settings does not exist: ${join(folder, file)}`)
     expect(await readdir(folder)).toEqual([])
+  })
+
+  it.each([
+    ['HEDDLE_LOG=warn\n\n# a comment\ngarbage line\n', 4],
+    ['A="two\nlines"\nB=1 # one\nHEDDLE_S3_URL: s3://files\n', 4],
+    ["export A='x'\r\n = 1\n", 2],
+  ])('1 for settings with a line that is none: %j', async (text, line) => {
+    const file = join(folder, 'garbage.env')
+    await writeFile(file, text)
+    const { code, err } = await heddle(['move', '--to', file, '--data', 'none'], folder)
+    expect(code).toBe(1)
+    expect(err).toContain(`Line ${line} of ${file} is no setting`)
+    await rm(file)
+  })
+
+  it('1 for settings that are all understood, and move nothing', async () => {
+    const file = join(folder, 'fine.env')
+    await writeFile(file, '# all\n\n  A = 1\r\nexport B="x\ny" # z\nC=\nD=\'it\'s\'\nE=`a`\nF="open\n')
+    const { err } = await heddle(['move', '--to', file, '--data', 'none'], folder)
+    expect(err).toContain('All stores are where they are')
+    await rm(file)
   })
 
   it('1 for settings of credentials that differ from the environment', async () => {

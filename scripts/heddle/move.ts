@@ -51,7 +51,7 @@ Nothing is deleted where the data was, and a server refuses to start there after
 imports, and the work of open training jobs, which start again.
 ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'heddle move --forget')}`,
     )
-    .action(async (options: Options) => {
+    .action(async (options: Options, command: Command) => {
       const source = readConfig({ ...process.env, HEDDLE_DATA: options.data ?? defaultDataFolder() })
       const log = createLog({ logLevel: 'warn', logFormat: source.logFormat })
       if (options.forget) {
@@ -62,7 +62,8 @@ ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'hedd
         )
         return
       }
-      if (options.to === undefined) throw new Error('Name the new place with --to')
+      if (options.to === undefined)
+        command.error("error: neither option '--to <place>' nor option '--forget' specified")
       const target = settingsOf(options.to, source.dataFolder)
       const { move } = await import('../../src/move.ts')
       const progress = options.json ? undefined : showProgress('Moving')
@@ -92,10 +93,33 @@ function settingsOf(place: string, dataFolder: string): Config {
     return readConfig({ HEDDLE_DATA: place })
   }
   if (statSync(place).isDirectory()) return readConfig({ HEDDLE_DATA: place })
-  const values = parseEnv(readFileSync(place, 'utf8'))
+  const text = readFileSync(place, 'utf8')
+  refuseUnknownLines(text, place)
+  const values = parseEnv(text)
   const target = readConfig({ ...values, HEDDLE_DATA: values['HEDDLE_DATA'] || dataFolder })
   shareCredentials(values, place)
   return target
+}
+
+/** A setting: its value is the rest of the line, or goes on to its closing quote in a later one. */
+const SETTING = /^[ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|)[^\n]*/
+
+/** What has no meaning: a blank line, or a comment. */
+const NOTHING = /^[ \t\r]*(?:#[^\n]*)?/
+
+/**
+ * Node passes over lines that it does not understand, and with them over the setting that was meant.
+ * @throws Error with the number of the first
+ */
+function refuseUnknownLines(text: string, place: string): void {
+  let line = 1
+  for (let rest = text; rest !== ''; ) {
+    const [entry = ''] = SETTING.exec(rest) ?? NOTHING.exec(rest) ?? []
+    if (entry.length < rest.length && rest[entry.length] !== '\n')
+      throw new Error(`Line ${line} of ${place} is no setting: it is neither NAME=value nor a comment`)
+    line += entry.split('\n').length
+    rest = rest.slice(entry.length + 1)
+  }
 }
 
 /**
