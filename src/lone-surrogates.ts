@@ -12,5 +12,3 @@ export function withoutLoneSurrogates(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json
   return json.replaceAll(SURROGATES, (match) => (match.length === ALONE_CHARS ? '\\ufffd' : match))
 }
-
-export const isWellFormed = (text: string): boolean => text.isWellFormed()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isWellFormed } from '../../lone-surrogates.ts'
+import { isWellFormed } from '../../well-formed-wire.ts'
 
 export const HALF_CHARACTER = 'A name has a surrogate without its other half'
 
