@@ -49,18 +49,15 @@ describe('a data folder', () => {
     openDataFolder(fresh, 'server')[Symbol.dispose]()
     expect(modeOf(fresh)).toBe('700')
     expect(openingOf(fresh)).toBeUndefined()
-    for (const [mode, who] of [
-      [0o750, 'its group (mode 750)'],
-      [0o711, 'all users of this machine (mode 711)'],
-    ] as const) {
-      await chmod(fresh, mode)
-      openDataFolder(fresh, 'server')[Symbol.dispose]()
-      expect(modeOf(fresh)).toBe(mode.toString(8))
-      expect(openingOf(fresh)).toEqual({
-        detail: `${fresh} is open to ${who}`,
-        fix: `chmod go-rwx ${fresh}`,
-      })
-    }
+    await chmod(fresh, 0o750)
+    expect(openingOf(fresh)).toBeUndefined()
+    await chmod(fresh, 0o711)
+    openDataFolder(fresh, 'server')[Symbol.dispose]()
+    expect(modeOf(fresh)).toBe('711')
+    expect(openingOf(fresh)).toEqual({
+      detail: `${fresh} is open to all users of this machine (mode 711)`,
+      fix: `chmod go-rwx ${fresh}`,
+    })
   })
 
   it('is refused where no folder can be made, as in /proc', () => {

@@ -112,13 +112,16 @@ export interface Opening {
   fix: string
 }
 
-/** How others than its owner come into a data folder; undefined where they do not. */
+/**
+ * How all users of the machine come into a data folder; undefined where they do not. To share it with a group is a choice, and only
+ * the owner can close it: volumes of Kubernetes belong to root.
+ */
 export function openingOf(path: string): Opening | undefined {
-  const mode = statSync(path).mode & 0o777
-  if ((mode & OF_OTHERS) === 0) return undefined
-  const who = (mode & OF_ALL) === 0 ? 'its group' : 'all users of this machine'
+  const { mode: bits, uid } = statSync(path)
+  const mode = bits & 0o777
+  if ((mode & OF_ALL) === 0 || uid !== process.getuid?.()) return undefined
   return {
-    detail: `${path} is open to ${who} (mode ${mode.toString(8)})`,
+    detail: `${path} is open to all users of this machine (mode ${mode.toString(8)})`,
     fix: `chmod go-rwx ${shellWord(path)}`,
   }
 }
@@ -126,8 +129,7 @@ export function openingOf(path: string): Opening | undefined {
 /** Owner only: the data of all users is there, and files in it have the modes that the umask gives. */
 const FOLDER_MODE = 0o700
 
-/** The bits of a mode for the group and for all others. */
-const OF_OTHERS = 0o077
+/** The bits of a mode for users who are neither the owner nor of the group. */
 const OF_ALL = 0o007
 
 const SQLITE_BUSY = 5
