@@ -237,6 +237,27 @@ describe('POST /feedback/payload_schema', () => {
     expect(await schema(server.newProject())).toEqual([])
   })
 
+  it('200 with the leaves of the newest payloads without a trigger, as many as are asked for', async () => {
+    const project = server.newProject()
+    await say(project, { v: 1, ok: true, tag: 'a' })
+    await say(project, { output: 1 }, scored('s', 'v1'))
+    await say(project, { v: 2 })
+    await say(project, { last: 3 })
+    const paths = async (fields?: Fields) =>
+      ((await schema(project, fields)) as Fields[]).map((path) => path['json_path'])
+    expect(await paths()).toEqual(['last', 'ok', 'output', 'tag', 'v'])
+    expect(await paths({ sample_limit: 2 })).toEqual(['last', 'output', 'v'])
+    expect(await paths({ sample_limit: 1 })).toEqual(['last', 'output'])
+  })
+
+  it('200 with the leaves of as many large payloads without a trigger as are read, the newest', async () => {
+    const project = server.newProject()
+    const text = 'x'.repeat(1_000_000)
+    for (let n = 0; n < 9; n++) await say(project, { [`p${n}`]: text })
+    const paths = ((await schema(project)) as Fields[]).map((path) => path['json_path'])
+    expect(paths).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8'])
+  })
+
   it('200 without paths of keys that are data, at once also for keys that no path can have', async () => {
     const project = server.newProject()
     const long = 'a'.repeat(400_000)

@@ -82,13 +82,25 @@ export function selectWindow({ selection, aggregates, params }: Work): Query {
   }
 }
 
-/** The newest payload of each trigger. Wire: the payloads of one trigger have one shape. */
+/** Payloads without a trigger that are read for their paths: thousands of usual size, which are parsed in some hundred milliseconds. */
+const SAMPLED_BYTES_MAX = 8 * 1024 * 1024
+
+/**
+ * The newest payload of each of up to `limit` triggers, and up to `limit` of the newest without a trigger. Wire: the payloads of
+ * one trigger have one shape; those without may have any.
+ */
 export function selectSamples(selection: Selection, limit: number): Query {
   const params = createParams()
+  const where = conditions(selection, params)
+  const most = params.bind(limit, 'UInt64')
+  const newest = `SELECT weave_ref, id, created_at, length(payload) AS bytes FROM feedback FINAL
+    WHERE ${where} AND trigger_ref IS NULL ORDER BY created_at DESC, id DESC LIMIT ${most}`
+  const added = `SELECT weave_ref, id, sum(bytes) OVER (ORDER BY created_at DESC, id DESC) AS total FROM (${newest})`
   return {
     sql: `SELECT argMax(payload, (created_at, id)) AS payload FROM feedback FINAL
-      WHERE ${conditions(selection, params)} GROUP BY trigger_ref
-      ORDER BY max(created_at) DESC LIMIT ${params.bind(limit, 'UInt64')}`,
+      WHERE ${where} AND trigger_ref IS NOT NULL GROUP BY trigger_ref ORDER BY max(created_at) DESC LIMIT ${most}
+      UNION ALL SELECT payload FROM feedback FINAL
+      WHERE ${where} AND (weave_ref, id) IN (SELECT weave_ref, id FROM (${added}) WHERE total <= ${SAMPLED_BYTES_MAX})`,
     params: params.values,
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Aggregation, Bucket, Percentiles, statsRange, statsWindow } from '../stats/stats-wire.ts'
 
-/** Wire: payloads read to determine their fields. */
+/** Wire: triggers of which a payload is read to determine the fields; as many payloads without a trigger are read. */
 const SAMPLE_LIMIT_DEFAULT = 2000
 const SAMPLE_LIMIT_MAX = 5000
 
