@@ -81,4 +81,48 @@ describe('monitors of a server with keys', () => {
     await watchWith('wandb-artifact:///blue/secret/m')
     await afterCall(project, { scored: 1, failed: 1, last_error: expect.stringContaining('blue/secret/m') })
   })
+
+  it('are not changed by a key that may only add, nor is what they name without a digest', async () => {
+    const project = 'red/added'
+    const madeKey = await anna.post('/v1/accounts/keys', {
+      name: 'add',
+      scope: 'ingest',
+      project_id: project,
+    })
+    const adding = accounts.as(String((await replyOf(madeKey))['key']))
+    const statusOf = async (object_id: string, val: Fields) =>
+      (await adding.post('/obj/create', { obj: { project_id: project, object_id, val } })).status
+    const instance = (_class_name: string, base: string, fields: Fields = {}) => ({
+      _type: _class_name,
+      _class_name,
+      _bases: [base, 'Object', 'BaseModel'],
+      ...fields,
+    })
+    const remote = instance('RemoteScorer', 'Scorer', { endpoint_url: 'https://elsewhere.example/' })
+    expect(await statusOf('rule', instance('ValidJSONScorer', 'Scorer'))).toBe(200)
+
+    const objects = objectsOf(anna)
+    const latest = (name: string) => `weave:///${project}/object/${name}:latest`
+    const messages = [{ role: 'user', content: '{output}' }]
+    await objects.publish(project, 'words', { messages })
+    await objects.publish(project, 'asked', instance('LLMStructuredCompletionModel', 'Model'))
+    const fixed = await objects.publish(project, 'fixed', instance('ValidXMLScorer', 'Scorer'))
+    const judge = { model: latest('asked'), scoring_prompt: latest('words') }
+    const judging = await objects.publish(project, 'judge', instance('LLMAsAJudgeScorer', 'Scorer', judge))
+    const watch = {
+      ...monitorOf(fixed),
+      scorers: [fixed, judging, latest('rule')],
+      op_names: [`weave:///${project}/op/answer:*`],
+    }
+    await objects.publish(project, 'watch', watch)
+
+    for (const name of ['watch', 'rule', 'asked', 'words']) {
+      expect(await statusOf(name, remote)).toBe(403)
+      expect(await statusOf(name, { a: 1 })).toBe(403)
+    }
+    for (const name of ['fixed', 'judge', 'answer', 'another']) expect(await statusOf(name, remote)).toBe(200)
+    const { monitors } = await replyOf(await anna.get(`/v2/${project}/monitors`))
+    expect(monitors).toMatchObject([{ object_id: 'watch', is_active: true }])
+    await objects.publish(project, 'rule', remote)
+  })
 })

@@ -9,6 +9,7 @@ import { nowAfter } from '../../time.ts'
 import { checkExpectedDigest } from '../digest.ts'
 import { digestOf } from '../digest-thread.ts'
 import { isLonger } from '../text-length.ts'
+import type { IsMonitored } from './monitored-names.ts'
 import { classified, MONITOR_CLASS, type ObjectClasses } from './object-class.ts'
 import type { VersionRow } from './queries.ts'
 import { isLive, isPublishedLast, keyOf } from './versions.ts'
@@ -45,7 +46,7 @@ export type Review = (
  * as published last, since the version that a client published last decides whether the monitor runs.
  */
 export interface Publisher {
-  /** @throws 403 for a monitor of a caller who may only add data; 400, 403 for names */
+  /** @throws 403 for monitors, and names by which one acts, of a caller who may only add data; 400, 403 for names */
   create(req: wire.ObjCreateReq, context: CallContext): Promise<wire.ObjCreateRes>
   /** One value under many names, as the server itself publishes them. */
   createAll(
@@ -59,10 +60,11 @@ export function createPublisher(deps: {
   projects: Projects
   redaction: Pick<Redaction, 'of'>
   versionsOf: (projectId: string, objectIds: readonly string[]) => Promise<VersionRow[]>
+  isMonitored: IsMonitored
   onChange: OnChange
   review: Review
 }): Publisher {
-  const { traces, projects, redaction, versionsOf, onChange, review } = deps
+  const { traces, projects, redaction, versionsOf, isMonitored, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
     const { project_id, digest, base_object_class } = content
@@ -88,12 +90,26 @@ export function createPublisher(deps: {
     return text ?? val
   }
 
+  /** The server acts on calls of others by monitors, their scorers and what these lead to. @throws 403 */
+  async function checkRight(
+    {
+      project_id,
+      object_id,
+      base_object_class,
+    }: Pick<Content, 'project_id' | 'base_object_class'> & { object_id: string },
+    { caller: { rights } }: CallContext,
+  ): Promise<void> {
+    const place = placeOf(project_id)
+    if (rights.allows('write', place)) return
+    if (base_object_class === MONITOR_CLASS || (await isMonitored(project_id, object_id)))
+      requireRight(rights, 'write', place)
+  }
+
   async function create({ obj }: wire.ObjCreateReq, context: CallContext) {
     checkObjectId(obj.object_id)
     const { project_id, object_id } = obj
     const sent = classified(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-    if (sent.base_object_class === MONITOR_CLASS)
-      requireRight(context.caller.rights, 'write', placeOf(project_id))
+    await checkRight({ project_id, object_id, base_object_class: sent.base_object_class }, context)
     const digest = await digestOf(sent.val)
     checkExpectedDigest(obj.expected_digest, digest)
     const object = { ...sent, val: await redacted(project_id, sent.val) }

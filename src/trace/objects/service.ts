@@ -5,6 +5,7 @@ import type { Redaction } from '../../redaction/service.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'
 import { createLabels, type Labelling, type Labels } from './labels.ts'
+import { createIsMonitored } from './monitored-names.ts'
 import { createPublisher, type OnChange, type Publisher, type Review } from './publisher.ts'
 import type { VersionRow } from './queries.ts'
 import {
@@ -135,6 +136,7 @@ export function createObjects(deps: {
     ...createPublisher({
       ...deps,
       versionsOf,
+      isMonitored: createIsMonitored(reading),
       onChange,
       review: (published, context) => review(published, context),
     }),
