@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pRetry, { AbortError } from 'p-retry'
 import { ClientError } from '../errors.ts'
-import { BadAnswer, NoAnswer } from '../inference/playground/answer-errors.ts'
+import { BadAnswer, NoAnswer, TooLate } from '../inference/playground/answer-errors.ts'
 
 /** What may succeed later is retried after 1, 2, 4, 8 and 16 s. */
 const RETRIES = 5
@@ -11,7 +11,7 @@ const RETRY_MS = 1000
 const RETRY_AFTER_S_MAX = 60
 
 /**
- * Retries what may succeed later: too many requests, services and stores that are unavailable. @throws its last error.
+ * Retries what may succeed soon: too many requests, services and stores that are unavailable. @throws its last error.
  */
 export function withRetries<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   return pRetry(
@@ -19,7 +19,7 @@ export function withRetries<Result>(work: () => Promise<Result>, signal: AbortSi
       try {
         return await work()
       } catch (error) {
-        throw isTemporary(error) || !(error instanceof Error) ? error : new AbortError(error)
+        throw isSoonOver(error) || !(error instanceof Error) ? error : new AbortError(error)
       }
     },
     {
@@ -38,6 +38,11 @@ async function untilWelcome(error: unknown, signal: AbortSignal): Promise<void> 
   const seconds = Math.min(error.retryAfterSeconds, RETRY_AFTER_S_MAX)
   // The retries end with the signal's reason.
   await delay(seconds * 1000, undefined, { signal }).catch(() => undefined)
+}
+
+/** A model that took all the time of a question may do so again, while others wait for the place: that is left to a later attempt. */
+function isSoonOver(error: unknown): boolean {
+  return isTemporary(error) && !(error instanceof TooLate)
 }
 
 /** Whether the same may succeed later. A bad answer is final: models often repeat theirs, and each is paid for. */

@@ -9,6 +9,7 @@ const RETRY_MS_MAX = 1_024_000
 export interface DefinedKind {
   kind: string
   concurrency: number
+  entityConcurrency: number
   turnMs: number
   attemptsMax: number
   interruptionsMax: number
@@ -34,6 +35,7 @@ export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
   return {
     kind: kind.kind,
     concurrency: kind.concurrency,
+    entityConcurrency: kind.entityConcurrency ?? kind.concurrency,
     turnMs: kind.turnMs ?? Number.POSITIVE_INFINITY,
     attemptsMax: kind.attemptsMax,
     interruptionsMax: kind.interruptionsMax ?? kind.attemptsMax,

@@ -21,7 +21,7 @@ async function add(kind: string, entity: string, ids: readonly string[]): Promis
 }
 
 const idsOf = (kind: string, limit: number, running: readonly JobRow[] = []) =>
-  createDueInTurn(control)({ kind, running, limit, ending: false })
+  createDueInTurn(control)({ kind, running, limit, entityPlaces: limit, ending: false })
 
 async function running(entity: string): Promise<JobRow> {
   await add('busy', entity, [entity])
@@ -52,10 +52,20 @@ describe('createDueInTurn', () => {
     const dueInTurn = createDueInTurn(control)
     const given: string[] = []
     for (let turn = 0; turn < 7; turn++) {
-      const ids = await dueInTurn({ kind: 'single', running: [], limit: 1, ending: false })
+      const ids = await dueInTurn({ kind: 'single', running: [], limit: 1, entityPlaces: 1, ending: false })
       given.push(...ids)
       await control.deleteFrom('jobs').where('id', 'in', ids).execute()
     }
     expect(given).toEqual(['a1', 'b1', 'c1', 'd1', 'e1', 'a2', 'b2'])
+  })
+
+  it('gives an entity no more places than it may have, those that it has included', async () => {
+    await add('limited', 'many', ['m1', 'm2', 'm3', 'm4'])
+    const due = { kind: 'limited', limit: 4, entityPlaces: 2, ending: false }
+    const dueInTurn = createDueInTurn(control)
+    expect(await dueInTurn({ ...due, running: [] })).toEqual(['m1', 'm2'])
+    const one = await running('many')
+    expect(await dueInTurn({ ...due, running: [one] })).toEqual(['m1'])
+    expect(await dueInTurn({ ...due, running: [one, one] })).toEqual([])
   })
 })

@@ -9,6 +9,8 @@ export interface DueRequest {
   /** Jobs of the kind that run on this server. */
   running: readonly JobRow[]
   limit: number
+  /** Places that one entity may have here. */
+  entityPlaces: number
   /** Only jobs whose next attempt gives them up. */
   ending: boolean
 }
@@ -28,7 +30,7 @@ interface Line {
 /**
  * Finds the ids of due jobs where those that have been due longest go first: of each entity in its own order, and each
  * place to the entity that has the fewest; of equals, to the one that was given one longest ago. So one with a thousand jobs
- * delays the first of another by no more than the jobs that run.
+ * delays the first of another by no more than the jobs that run, and by none where an entity may have some of the places only.
  */
 export function createDueInTurn(control: ControlDb): (request: DueRequest) => Promise<string[]> {
   /** By kind and entity. */
@@ -36,7 +38,7 @@ export function createDueInTurn(control: ControlDb): (request: DueRequest) => Pr
   let placesGiven = 0
   const nameOf = (kind: string, entity: string): string => `${kind} ${entity}`
 
-  return async ({ kind, running, limit, ending }) => {
+  return async ({ kind, running, limit, entityPlaces, ending }) => {
     const entities = await queries.dueEntities(control, kind)
     const lines = entities
       .map((entity) => ({
@@ -44,12 +46,19 @@ export function createDueInTurn(control: ControlDb): (request: DueRequest) => Pr
         places: running.filter((row) => row.entity === entity).length,
         lastAt: lastAt.get(nameOf(kind, entity)) ?? 0,
       }))
+      .filter(({ places }) => places < entityPlaces)
       .toSorted(inTurn)
     // No more have to be asked than have due jobs for all places: each of them comes before all others.
     const due: (Line & { ids: string[] })[] = []
     for (let from = 0; from < lines.length && due.length < limit; from += limit) {
       const asked = lines.slice(from, from + limit).map(async (line) => {
-        const ids = await queries.dueIds(control, { kind, entity: line.entity, limit, ending })
+        const asked = {
+          kind,
+          entity: line.entity,
+          limit: Math.min(limit, entityPlaces - line.places),
+          ending,
+        }
+        const ids = await queries.dueIds(control, asked)
         return { ...line, ids }
       })
       due.push(...(await Promise.all(asked)).filter(({ ids }) => ids.length > 0))

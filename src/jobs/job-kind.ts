@@ -60,6 +60,11 @@ export interface JobKind<Payload> {
   /** Jobs of this kind that one server runs at once. */
   concurrency: number
   /**
+   * Those of them that one entity may have: fewer than all leave the others to other entities, however long its own take. Otherwise all.
+   * Only of a kind whose jobs are taken by time.
+   */
+  entityConcurrency?: number
+  /**
    * Milliseconds after which an attempt is asked to end where an entity with fewer attempts has due jobs and all places here are
    * taken; otherwise an attempt lasts as long as it takes. Only of a kind whose jobs are taken by time.
    */

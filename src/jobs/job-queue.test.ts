@@ -80,6 +80,25 @@ describe('a job', () => {
     for (let n = 0; n < 10; n++) await untilState(server.kind, String(n), 'completed')
     expect(most).toBe(2)
   })
+
+  it('gets one of the last places of its kind while jobs of another entity hold the rest', async () => {
+    const begun: string[] = []
+    const { handle, open } = gated()
+    await using server = await serve({
+      concurrency: 16,
+      entityConcurrency: 15,
+      handle: async (job, context) => {
+        begun.push(job.id)
+        if (job.id !== 'other') await handle(job, context)
+      },
+    })
+    await server.add(Array.from({ length: 20 }, (_, n) => ({ id: String(n), payload: {}, entity: 'many' })))
+    await eventually(() => expect(begun).toHaveLength(15))
+    await server.add([{ id: 'other', payload: {}, entity: 'one' }])
+    await untilState(server.kind, 'other', 'completed')
+    expect(begun).toHaveLength(16)
+    open()
+  })
 })
 
 describe('a singleton key', () => {

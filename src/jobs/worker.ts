@@ -22,6 +22,9 @@ const POLL_ALONE_MS = 30_000
 /** Pause after an error of the database, such as a full disk. */
 const ERROR_PAUSE_MS = 2_000
 
+/** How long free places of a kind wait for others to become free too. Those that are taken already may stay so for long. */
+const GATHERING_MS = 1_000
+
 export interface WorkerDeps extends LeasesDeps {
   peers: Pick<Peers, 'onMessage' | 'arePossible'>
   pause: Pause
@@ -38,6 +41,7 @@ export async function startWorker(deps: WorkerDeps): Promise<AsyncDisposable> {
     ready: new Set<string>(),
     dueInTurn: createDueInTurn(deps.control),
     started: createStarted(),
+    takenAt: new Map<string, number>(),
   }
 
   async function loop(): Promise<void> {
@@ -79,6 +83,8 @@ interface PassDeps extends WorkerDeps {
   ready: ReadonlySet<string>
   dueInTurn: ReturnType<typeof createDueInTurn>
   started: ReturnType<typeof createStarted>
+  /** When jobs of each kind were last taken here, by `performance.now()`. */
+  takenAt: Map<string, number>
 }
 
 /** Entities of which is remembered when a job last started here, of each kind; one that is forgotten is served as a new one. */
@@ -100,7 +106,8 @@ async function pass(deps: PassDeps): Promise<number> {
   await returnExpired(deps)
   let idleMs = deps.peers.arePossible ? POLL_MS : POLL_ALONE_MS
   for (const kind of deps.kinds.values()) {
-    await takeDue(deps, kind, { ending: !ready.has(kind.kind) || kind.isPaused() })
+    const ending = !ready.has(kind.kind) || kind.isPaused()
+    idleMs = Math.min(idleMs, await takeDue(deps, kind, { ending }))
     const next = await queries.nextDue(deps.control, kind.kind)
     if (next !== undefined) idleMs = Math.min(idleMs, Date.parse(next) - Date.now() + 1)
     idleMs = Math.min(idleMs, await endTurns(deps, kind))
@@ -108,22 +115,29 @@ async function pass(deps: PassDeps): Promise<number> {
   return Math.max(idleMs, 1)
 }
 
-/** Fills free slots of a kind, some at a time, since each statement that takes jobs is a commit. */
+/**
+ * Fills free places of a kind, some at a time, since each statement that takes jobs is a commit.
+ * @returns milliseconds until free places have waited long enough for others
+ */
 async function takeDue(
-  { control, running, owner, leaseMs, dueInTurn, started }: PassDeps,
-  { kind, concurrency, order }: DefinedKind,
+  { control, running, owner, leaseMs, dueInTurn, started, takenAt }: PassDeps,
+  { kind, concurrency, entityConcurrency: entityPlaces, order }: DefinedKind,
   { ending }: { ending: boolean },
-): Promise<void> {
+): Promise<number> {
   const own = running.rows().filter((row) => row.kind === kind)
   const free = concurrency - own.length
-  if (free < Math.ceil(concurrency / 4)) return
+  const gatheringMs = (takenAt.get(kind) ?? Number.NEGATIVE_INFINITY) + GATHERING_MS - performance.now()
+  if (free === 0) return Number.POSITIVE_INFINITY
+  if (free < Math.ceil(concurrency / 4) && gatheringMs > 0) return gatheringMs
   const ids =
     order === 'by-time'
-      ? await dueInTurn({ kind, running: own, limit: free, ending })
+      ? await dueInTurn({ kind, running: own, limit: free, entityPlaces, ending })
       : (await idsInTurn(control, { kind, running: own, ending, startedHere: started(kind) })).slice(0, free)
-  if (ids.length === 0) return
+  if (ids.length === 0) return Number.POSITIVE_INFINITY
+  takenAt.set(kind, performance.now())
   for (const row of await leaseQueries.takeJobs(control, { kind, ids, owner, token: newId(), leaseMs })) {
     started(kind).set(row.entity, row.started_at ?? '')
     void running.run(row)
   }
+  return Number.POSITIVE_INFINITY
 }

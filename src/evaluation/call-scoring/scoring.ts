@@ -26,7 +26,10 @@ import { joinWaiting, type NewScoringTask, ScoringTask, type ScoringTasks } from
 import { createWaitingLimits, type WaitingLimits } from './waiting-scores.ts'
 
 /** Tasks done at once; a judge spends most of its time waiting for a model. */
-const AT_ONCE = 16
+const AT_ONCE = 24
+
+/** Those of one entity: others have the rest, though a model that it asks may take ten minutes for each answer. */
+const ENTITY_AT_ONCE = 16
 
 /**
  * A task that fails because of a store or a model is retried after 2, 4, 8 … s, and given up after about an hour and a
@@ -60,6 +63,7 @@ export function createScoring(deps: ScoringDeps): Scoring {
     kind: 'score_call',
     payload: ScoringTask,
     concurrency: AT_ONCE,
+    entityConcurrency: ENTITY_AT_ONCE,
     attemptsMax: ATTEMPTS_MAX,
     interruptionsMax: INTERRUPTIONS_MAX,
     keeps: 'failures',

@@ -17,3 +17,6 @@ export class NoAnswer extends ClientError {
     })
   }
 }
+
+/** 503: no whole answer came until the deadline of the question. To ask again at once may take as long again. */
+export class TooLate extends NoAnswer {}

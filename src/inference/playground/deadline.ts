@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { NoAnswer } from './answer-errors.ts'
+import { TooLate } from './answer-errors.ts'
 
 /** The longest that an answer may take; reasoning models think for minutes. */
 const SECONDS_MAX = 600
@@ -23,7 +23,7 @@ export function startDeadline(timeout: number | string | null | undefined, clien
   const seconds = Math.min(Number(timeout ?? SECONDS_MAX), SECONDS_MAX)
   if (!(seconds > 0)) throw invalidRequest(`timeout must be a number of seconds, not ${timeout}`)
   const controller = new AbortController()
-  const late = new NoAnswer(`The model did not answer within ${seconds} s`)
+  const late = new TooLate(`The model did not answer within ${seconds} s`)
   const timer = setTimeout(() => controller.abort(late), seconds * 1000)
 
   function causeOf(error: unknown): unknown {
@@ -39,7 +39,7 @@ export function startDeadline(timeout: number | string | null | undefined, clien
   }
 }
 
-/** Runs work with the deadline. @throws NoAnswer when it passes, and the error of the work. */
+/** Runs work with the deadline. @throws TooLate when it passes, and the error of the work. */
 export async function inTime<Result>(
   timeout: number | string | null | undefined,
   client: AbortSignal,
