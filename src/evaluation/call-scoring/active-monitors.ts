@@ -4,6 +4,7 @@ import { MONITOR_CLASS } from '../../trace/objects/object-class.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
+import { SCORERS_MAX } from '../scorers/load-scorer.ts'
 
 /** A conversation without a new call for this long has ended. */
 const DEBOUNCE_SECONDS_MAX = 30 * 24 * 60 * 60
@@ -17,9 +18,6 @@ const Debounce = z.looseObject({
   aggregation_method: z.enum(['last_message', 'all_messages']).nullish(),
   timeout_seconds: z.number().min(0).max(DEBOUNCE_SECONDS_MAX),
 })
-
-/** Of one monitor, as of an evaluation: each makes a task of every call. */
-const SCORERS_MAX = 100
 
 /** Names of ops of one monitor. */
 const OP_NAMES_MAX = 1_000

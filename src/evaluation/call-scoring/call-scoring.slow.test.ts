@@ -146,6 +146,16 @@ describe('POST /calls/score', () => {
     ])
   })
 
+  it('413 for more scorers than a monitor has, before any of them is looked for', async () => {
+    const project_id = server.newProject()
+    const call_ids = await record(project_id, [{ output: 'x' }])
+    const refs = Array.from({ length: 101 }, (_, n) => `weave:///${project_id}/object/none:v${n}`)
+    const statusOf = async (scorer_refs: readonly string[]) =>
+      (await server.post('/calls/score', { project_id, call_ids, scorer_refs })).status
+    expect(await statusOf(refs)).toBe(413)
+    expect(await statusOf([...refs.slice(1), ...refs.slice(1)])).toBe(404)
+  })
+
   it('400 and 404 for a scorer or call that cannot be used, and nothing is scored', async () => {
     const project = server.newProject()
     const [id = ''] = await record(project, [{ output: 'x' }])

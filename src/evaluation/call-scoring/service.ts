@@ -4,7 +4,7 @@ import { newId } from '../../ids.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { principalOf } from '../background-context.ts'
-import { loadScorer } from '../scorers/load-scorer.ts'
+import { loadScorers, SCORERS_MAX } from '../scorers/load-scorer.ts'
 import { createMonitorStates, type MonitorStates } from './monitor-states.ts'
 import { createScoring, type ScoringDeps } from './scoring.ts'
 import type { ScoringTasks } from './scoring-task.ts'
@@ -19,7 +19,7 @@ const TASKS_PER_REQUEST_MAX = 100_000
 
 /** Scores of calls that have been written, made in the background and stored as feedback. */
 export interface CallScoring {
-  /** Resolves when the tasks are stored. @throws 400 and 404 for scorers and calls that cannot be used. */
+  /** Resolves when the tasks are stored. @throws 400, 404 for scorers and calls that cannot be used, 413 for too many */
   score(req: wire.CallsScoreReq, context: CallContext): Promise<wire.CallsScoreRes>
   monitors: MonitorStates['list']
   monitorWarnings: MonitorStates['warnings']
@@ -51,11 +51,10 @@ export function createCallScoring(
     const scorer_refs = [...new Set(req.scorer_refs)]
     if (call_ids.length === 0 || scorer_refs.length === 0)
       throw invalidRequest('There must be at least one call and one scorer')
+    if (scorer_refs.length > SCORERS_MAX) throw tooLarge(`At most ${SCORERS_MAX} scorers at once`)
     if (call_ids.length * scorer_refs.length > TASKS_PER_REQUEST_MAX)
       throw tooLarge(`At most ${TASKS_PER_REQUEST_MAX} scores at once`)
-    const scorers = await Promise.all(
-      scorer_refs.map((ref) => loadScorer(deps, { ref, projectId: project_id })),
-    )
+    const scorers = await loadScorers(deps, { refs: scorer_refs, projectId: project_id })
     await checkCalls(project_id, call_ids, context)
     await scoring.waiting.check(project_id)
     const common = {

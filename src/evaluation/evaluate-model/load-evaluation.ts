@@ -5,16 +5,13 @@ import { type JsonText, memberText } from '../../lossless-json.ts'
 import { refOf } from '../../trace/ref-uri.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { readPublished } from '../published.ts'
-import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
+import { type LoadingDeps, loadScorers, SCORERS_MAX } from '../scorers/load-scorer.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 import { namedApart } from '../scorers/scorer-name.ts'
 import { StructuredCompletionModel } from '../structured-completion.ts'
 
 /** Rows times trials; the outcome of each is summarized in memory. */
 const ROWS_MAX = 100_000
-
-/** Scorers of one evaluation; each row has a call of each. */
-const SCORERS_MAX = 100
 
 const Evaluation = z.looseObject({
   _class_name: z.literal('Evaluation'),
@@ -86,13 +83,13 @@ export async function loadEvaluation(
   if (table.rows === 0) throw invalidRequest(`The dataset ${dataset.name} has no rows`)
   if (table.rows * trials > ROWS_MAX)
     throw invalidRequest(`At most ${ROWS_MAX} rows are evaluated in one run`)
-  const scorers = (evaluation.scorers ?? []).map((ref) => loadScorer(deps, { ref, projectId }))
+  const scorers = await loadScorers(deps, { refs: evaluation.scorers ?? [], projectId })
   return {
     evaluationRef: found.ref,
     displayName: typeof evaluation_name === 'string' ? evaluation_name : undefined,
     modelRef: model.ref,
     model: checked(StructuredCompletionModel, model.val, 'model_ref'),
-    scorers: namedApart(await Promise.all(scorers)),
+    scorers: namedApart(scorers),
     rowRef: `${dataset.ref}/attr/rows/id/`,
     table,
     trials,

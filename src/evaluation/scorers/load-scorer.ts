@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import { invalidRequest } from '../../errors.ts'
 import { builtinRule, OWN_CLASSES } from '../../rule-threads/builtin-rules.ts'
 import { runRule } from '../../rule-threads/run-rule.ts'
@@ -15,6 +16,12 @@ import type { RemoteScorers } from './remote-scorer.ts'
 import type { Scorer } from './scorer.ts'
 import type { ScorerCode } from './scorer-code.ts'
 import { scorerName } from './scorer-name.ts'
+
+/** Scorers of one evaluation, monitor or request: each makes a call of every row, or a task of every call. */
+export const SCORERS_MAX = 100
+
+/** Scorers that are loaded at once; each takes some reads of the trace database, which others wait for. */
+const LOADED_AT_ONCE = 4
 
 export interface LoadingDeps {
   objects: Pick<Objects, 'read'>
@@ -49,6 +56,14 @@ export async function loadScorer(
   if (className === 'RemoteScorer') return { ...named, ...deps.remoteScorers.load(found) }
   if (className === CLASSIFIER_CLASS) return { ...named, ...(await classifierOf(deps, found)) }
   return { ...named, score: await deps.scorerCode.load(found) }
+}
+
+/** Several scorers, in their order. @throws as {@link loadScorer}, for the first that cannot be loaded */
+export function loadScorers(
+  deps: LoadingDeps,
+  { refs, projectId }: { refs: readonly unknown[]; projectId: string },
+): Promise<Scorer[]> {
+  return pMap(refs, (ref) => loadScorer(deps, { ref, projectId }), { concurrency: LOADED_AT_ONCE })
 }
 
 /** Clients publish the methods of classes as ops; for a scorer without them there is a placeholder. */
