@@ -74,6 +74,36 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     expect(JSON.stringify(provider.requests.at(-1)?.body)).toMatch(/is that rude\?.*is that late\?/)
   })
 
+  it('tell classifiers of the same name apart by the names of their objects', async () => {
+    const project = server.newProject()
+    const model = await objects.model(project)
+    const classifier = (object: string, scoring_prompt: string) =>
+      objects.publish(project, object, {
+        _type: 'LLMAsAJudgeScorer',
+        name: 'rude',
+        model,
+        scoring_prompt,
+        _class_name: 'LLMAsAJudgeScorer',
+        _bases: ['Scorer', 'Object', 'BaseModel'],
+      })
+    const words = await classifier('words', 'yes: is {output} rude?')
+    const tone = await classifier('tone', 'no: is {output} rude?')
+    const bases = ['Monitor', 'Object', 'BaseModel']
+    await monitor(project, [words, tone], { _class_name: 'ClassifierMonitor', _bases: bases })
+    await record(project, [{ output: 'that' }])
+    const shown = (await said(project, 2)).map((one) => [
+      one['runnable_ref'],
+      one['payload'],
+      one['scorer_tags'],
+    ])
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        [words, { output: expect.objectContaining({ is_match: true }) }, ['words']],
+        [tone, { output: expect.objectContaining({ is_match: false }) }, undefined],
+      ]),
+    )
+  })
+
   it('score turns of agents when they end, with their messages', async () => {
     const project = server.newProject()
     const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {

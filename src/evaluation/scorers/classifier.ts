@@ -11,6 +11,7 @@ import { classifierPrompt } from './classifier-prompt.ts'
 import { type Judge, type JudgePrompt, judgeMessages, mediaKindsOf } from './judge.ts'
 import { loadJudge } from './load-judge.ts'
 import type { Scored, ScoreResult, Scorer } from './scorer.ts'
+import { namedApart } from './scorer-name.ts'
 
 /** The class of monitors that are scorers too. */
 export const CLASSIFIER_CLASS = 'ClassifierMonitor'
@@ -45,23 +46,24 @@ interface Classifier {
 
 /**
  * The scorers of a `ClassifierMonitor` as one: those that ask the same model are asked in one prompt, and each says
- * whether it applies.
- * @throws 400 for scorers that are no judges, 404 for unknown things, 413 for too large ones.
+ * whether it applies. The model knows them by their names, so that no two have the same.
+ * @throws 400 for scorers that are no judges or cannot be named apart, 404 for unknown things, 413 for too large ones.
  */
 export async function classifierOf(
   { objects }: { objects: Pick<Objects, 'read'> },
   monitor: Published,
 ): Promise<Pick<Scorer, 'score' | 'results'>> {
   const { projectId } = monitor
-  const classifiers: Classifier[] = []
+  const loaded: Classifier[] = []
   let chars = 0
   for (const ref of checked(Monitor, monitor.val, monitor.name).scorers) {
     const classifier = await loadClassifier(objects, { ref, projectId })
     chars += classifier.chars
     if (chars > CHARS_MAX)
       throw tooLarge(`The classifiers of ${monitor.name} have more than ${CHARS_MAX} characters together`)
-    classifiers.push(classifier)
+    loaded.push(classifier)
   }
+  const classifiers = namedApart(loaded)
   const byModel = [...Map.groupBy(classifiers, ({ modelKey }) => modelKey).values()]
   return {
     async score(scored, { ask }) {

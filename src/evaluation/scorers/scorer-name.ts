@@ -15,7 +15,7 @@ export function scorerName({ val, name }: Published): string {
 }
 
 /**
- * Scorers of one evaluation, each once. Those whose names are the same, as of two without a name of one class, stand under the
+ * Scorers of one evaluation, or classifiers of one monitor, each once. Those whose names are the same, as of two without a name of one class, stand under the
  * names of their objects, or the results of one would replace those of the other.
  * @throws 400 that names two scorers whose results would still stand under the same name.
  */
