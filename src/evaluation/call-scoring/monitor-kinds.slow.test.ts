@@ -260,4 +260,25 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       expect(await pendingIn(project)).toEqual([])
     })
   })
+
+  it('score calls of any thread, beside a monitor that asks for a field with U+0000', async () => {
+    const project = server.newProject()
+    const scorers = [await objects.scorer(project, 'ValidJSONScorer')]
+    const config = { aggregation_field: 'thread_id', timeout_seconds: 0.1 }
+    await monitor(project, scorers, { scorer_debounce_config: config })
+    const query = { $expr: { $eq: [{ $getField: 'no\0pe' }, { $literal: 1 }] } }
+    const bad = { active: true, scorers, query, _class_name: 'Monitor', _bases: ['Object', 'BaseModel'] }
+    await objects.publish(project, 'bad', bad)
+    await record(project, [
+      { thread_id: 'a\0b', output: '{}' },
+      { thread_id: 'x'.repeat(4000), output: '{}' },
+    ])
+    await said(project, 2)
+    const { monitors } = await replyOf<{ monitors: Fields[] }>(
+      await server.request(`/v2/${project}/monitors`),
+    )
+    const states = new Map(monitors.map((one) => [one['object_id'], one]))
+    expect(states.get('watch')).toMatchObject({ failed: 0, problems: [] })
+    expect(states.get('bad')).toMatchObject({ last_error: expect.stringContaining('no\uFFFDpe') })
+  })
 })

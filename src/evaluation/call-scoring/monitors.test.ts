@@ -9,6 +9,7 @@ import { SILENT } from '../../test-log.ts'
 import type { OnEnded } from '../../trace/calls/write/writer.ts'
 import { createMonitors, type MonitorsDeps } from './monitors.ts'
 import { statesIn } from './queries.ts'
+import type { ScoringTasks } from './scoring-task.ts'
 
 let control: Awaited<ReturnType<typeof openTestControlDb>>
 
@@ -17,10 +18,16 @@ beforeAll(async () => {
 })
 afterAll(() => control[Symbol.asyncDispose]())
 
+interface CallsQuery {
+  project_id: string
+  columns: string[]
+  filter: { call_ids: string[] }
+}
+
 /** Monitors of projects that have one each, over calls of which `onLook` hears when they are looked at. */
 async function useMonitors(
   onLook: (projectId: string, note: OnEnded) => Promise<void>,
-  { problem }: { problem?: string } = {},
+  { problem, addIn = async () => undefined }: { problem?: string; addIn?: ScoringTasks['addIn'] } = {},
 ) {
   const watching = Promise.withResolvers<OnEnded>()
   const val = new JsonText(JSON.stringify({ _class_name: 'Monitor', active: true, scorers: ['x'] }))
@@ -29,14 +36,17 @@ async function useMonitors(
   const fake = {
     calls: {
       watchEnds: watching.resolve,
-      async list({ project_id, columns }: { project_id: string; columns: string[] }) {
+      async list({ project_id, columns, filter }: CallsQuery) {
         if (columns.includes('ended_at')) await onLook(project_id, await watching.promise)
-        return (async function* () {})()
+        const times = { started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:00:01Z' }
+        return (async function* () {
+          for (const id of filter.call_ids) yield { project_id, id, ...times }
+        })()
       },
     },
     objects: { lastPublished: async () => objs, watchChanges: () => undefined },
     feedback: { query: async () => ({ result: [] }) },
-    scoringTasks: { addIn: async () => undefined, wake: () => undefined },
+    scoringTasks: { addIn, wake: () => undefined },
     principals: { rightsOf: async () => ALL_RIGHTS },
     waitingScores: { ofMonitors: async () => () => ({ count: 0, problem }) },
   }
@@ -87,5 +97,27 @@ describe('monitors', () => {
       { timeout: 20_000 },
     )
     expect(looks).toEqual([])
+  })
+
+  it('leave out a call whose scores cannot be stored, say so, and go on with the others', async () => {
+    const [good, bad] = [newId(), newId()]
+    const added: string[] = []
+    const addIn: ScoringTasks['addIn'] = async (_, tasks) => {
+      const calls = tasks.map(({ payload }) => payload.call_id)
+      if (calls.includes(bad)) throw new TypeError('such a call was not expected')
+      added.push(...calls)
+    }
+    const { note, jobQueue } = await useMonitors(async () => undefined, { addIn })
+    const project_id = 'odd/project'
+    ;(await note([good, bad].map((id) => ({ project_id, id }))))()
+    await using _queue = await jobQueue.start()
+    const last_error = expect.stringMatching(new RegExp(`^Call ${bad} was left out: Internal server error`))
+    await vi.waitFor(
+      async () => expect(await statesIn(control, project_id)).toMatchObject([{ failed: 1, last_error }]),
+      { timeout: 20_000 },
+    )
+    expect(added).toEqual([good])
+    const noted = control.selectFrom('monitored_calls').select('call_id').where('project_id', '=', project_id)
+    expect(await noted.execute()).toEqual([])
   })
 })

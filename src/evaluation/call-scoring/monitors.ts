@@ -1,20 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { JobQueue } from '../../jobs/job-queue.ts'
-import type { Log } from '../../log.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
-import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { OnEnded } from '../../trace/calls/write/writer.ts'
 import { MONITOR_CLASS } from '../../trace/objects/object-class.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { type ActiveMonitor, knownMonitors } from './active-monitors.ts'
-import { createMonitorRooms } from './monitor-room.ts'
+import { createCallMatching, type MatchingDeps } from './call-matching.ts'
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
-import * as queries from './queries.ts'
-import type { ScoringTasks } from './scoring-task.ts'
-import type { WaitingLimits } from './waiting-scores.ts'
-import { tasksPerCall, unstartedOf, type WantedDeps, wantedTasks } from './wanted-tasks.ts'
+import { tasksPerCall } from './wanted-tasks.ts'
 
 /** Projects whose monitors are remembered, a few hundred bytes each. */
 const PROJECTS_MAX = 10_000
@@ -28,15 +23,11 @@ const TASKS_PER_LOOK = 10_000
 /** After an error of a store, retried for about an hour and a half; the next call of the project starts again. */
 const ATTEMPTS_MAX = 12
 
-export interface MonitorsDeps extends WantedDeps {
-  control: ControlDb
+export interface MonitorsDeps extends MatchingDeps {
   calls: Pick<Calls, 'list' | 'watchEnds'>
   objects: Pick<Objects, 'lastPublished' | 'watchChanges'>
   jobQueue: JobQueue
   peers: Peers
-  log: Log
-  scoringTasks: ScoringTasks
-  waitingScores: Pick<WaitingLimits, 'ofMonitors'>
 }
 
 /**
@@ -54,7 +45,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     max: PROJECTS_MAX,
     ttl: peers.arePossible ? REMEMBERED_MS : 0,
   })
-  const roomOf = createMonitorRooms(deps.waitingScores)
+  const matchCalls = createCallMatching(deps)
   const noted: NotedCalls = createNotedCalls({ control, log, jobs: () => jobs })
   const jobs = jobQueue.define<NotedProject>({
     kind: 'match_monitors',
@@ -91,32 +82,12 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     return wanted.length === 0 ? () => undefined : noted.note(wanted)
   }
 
-  /**
-   * Adds the tasks that monitors define for some calls, and removes the notes of these. A call whose end came before its
-   * start is looked at once more, later.
-   */
+  /** Shows some noted calls to the monitors of their project. */
   async function matchSome(project_id: string, signal: AbortSignal): Promise<void> {
     const monitors = await monitorsOf(project_id)
     const perCall = Math.max(1, tasksPerCall(monitors))
-    const written = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
-    if (written.length === 0) return
-    const unstarted = await unstartedOf(deps, written, signal)
-    const { open, newlyFull } = await roomOf(project_id, monitors)
-    const { tasks, failed } = await wantedTasks(deps, { noted: written, monitors: open }, signal)
-    for (const { monitor, reason } of [...newlyFull, ...failed]) {
-      log.warn({ monitor: monitor.ref, reason }, 'a monitor chooses no calls')
-      const { object_id, digest } = monitor
-      await queries.countRun(control, { project_id, object_id, digest, error: reason })
-    }
-    await control.transaction().execute(async (tx) => {
-      await deps.scoringTasks.addIn(tx, tasks)
-      await queries.postponeCalls(tx, unstarted)
-      await queries.forgetCalls(
-        tx,
-        written.filter((note) => !unstarted.includes(note)),
-      )
-    })
-    if (tasks.length > 0) deps.scoringTasks.wake()
+    const notes = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
+    if (notes.length > 0) await matchCalls({ project_id, notes, monitors }, signal)
   }
 
   return {

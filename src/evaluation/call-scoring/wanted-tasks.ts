@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Principals } from '../../accounts/callers/principals.ts'
-import { ClientError } from '../../errors.ts'
+import { ClientError, messageOf } from '../../errors.ts'
 import { idOf } from '../../ids.ts'
+import type { Log } from '../../log.ts'
 import { slicesOf } from '../../slices.ts'
 import { isoIn, microsOf } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Query } from '../../trace/query-language/wire.ts'
+import { logUnexpected } from '../../unexpected-error.ts'
 import { backgroundContext, contextOfWork } from '../background-context.ts'
 import { isTemporary } from '../retry.ts'
 import { TURN_ENDED, turnOf } from '../scorers/agent-turn.ts'
@@ -20,6 +22,7 @@ export interface WantedDeps {
   calls: Pick<Calls, 'list'>
   feedback: Pick<Feedback, 'query'>
   principals: Principals
+  log: Log
 }
 
 /** Ids that are asked for at once. */
@@ -47,13 +50,22 @@ export async function wantedTasks(
       for (const one of wanted) for (const task of tasksOf(monitor, one)) tasks.push(task)
     } catch (error) {
       // An invalid query, or a publisher who has left, stops its own monitor only.
-      if (!(error instanceof ClientError) || isTemporary(error)) throw error
-      failed.push({ monitor, reason: error.message })
+      failed.push({ monitor, reason: lastingReason(error, deps.log, signal) })
     }
   }
   const done = await doneIn(deps, { project_id, tasks }, signal)
   const waiting = tasks.filter(({ id }) => !done.has(id)).sort((a, b) => (a.ended_at < b.ended_at ? -1 : 1))
   return { tasks: lastOfEach(waiting), failed }
+}
+
+/**
+ * Why monitors fail in a way that would be the same at the next look, to be shown to people.
+ * @throws the error that may pass, or the signal's reason
+ */
+export function lastingReason(error: unknown, log: Log, signal: AbortSignal): string {
+  signal.throwIfAborted()
+  if (isTemporary(error)) throw error
+  return error instanceof ClientError ? messageOf(error) : logUnexpected(error, log)
 }
 
 /** Noted calls of one project that are not there and were not waited for yet: their start may still come. */
@@ -161,9 +173,14 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTa
     },
     group: ref,
     runAt: isoIn(waits * 1000),
-    singletonKey: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${group}`,
+    singletonKey: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${hashed(group)}`,
     ended_at: call.ended_at,
   }))
+}
+
+/** A trace or thread as part of a key: clients choose its id, which may be longer than an index takes, or hold U+0000. */
+function hashed(group: string): string {
+  return createHash('sha256').update(group).digest('hex')
 }
 
 /** Tasks that have left their feedback. */
