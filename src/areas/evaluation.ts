@@ -1,6 +1,7 @@
 import type { Principals } from '../accounts/callers/principals.ts'
 import type { WorkLimits } from '../accounts/limits/work-limits.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
+import { createMonitorsOfProjects } from '../evaluation/call-scoring/monitors-of-projects.ts'
 import { createMonitorsRemoval } from '../evaluation/call-scoring/removal.ts'
 import { callScoringRoutes } from '../evaluation/call-scoring/routes.ts'
 import { createCallScoring } from '../evaluation/call-scoring/service.ts'
@@ -81,6 +82,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
     ops,
     scorerCode,
     remoteScorers,
+    monitorsOf: createMonitorsOfProjects({ ...trace, peers }),
   }
   const evaluateModel = createEvaluateModel({ ...work, workLimits })
   const callScoring = createCallScoring(work)

@@ -83,6 +83,12 @@ export async function knownMonitors(
   })
 }
 
+/** What names a monitor in all its versions: its ref without the scheme and the version. */
+export function objectOf({ ref }: Pick<KnownMonitor, 'ref'>): string {
+  const [object = ''] = ref.split(':').slice(1, 2)
+  return object
+}
+
 /** The monitor in a value, or the reason why it cannot run. */
 export function readMonitor(
   projectId: string,

@@ -243,7 +243,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const project = server.newProject()
     const scorer = await objects.scorer(project, 'ValidJSONScorer')
     const config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
-    const ref = await monitor(project, [scorer], { scorer_debounce_config: config })
+    await monitor(project, [scorer], { scorer_debounce_config: config })
     await record(project, [{ thread_id: 'a', output: '{}' }])
     await eventually(async () => expect(await pendingIn(project)).toHaveLength(1))
     // As if the server had ended during every attempt.
@@ -251,7 +251,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
       .updateTable('jobs')
       .set({ attempts: 12, run_at: '2026-01-01T00:00:00Z' })
       .where('kind', '=', 'score_call')
-      .where('group_key', '=', ref)
+      .where('group_key', '=', `///${project}/object/watch`)
       .execute()
     await record(project, [{ output: '{}' }])
     await eventually(async () => {
@@ -280,5 +280,44 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const states = new Map(monitors.map((one) => [one['object_id'], one]))
     expect(states.get('watch')).toMatchObject({ failed: 0, problems: [] })
     expect(states.get('bad')).toMatchObject({ last_error: expect.stringContaining('no\uFFFDpe') })
+  })
+
+  it('drop the scores that wait once they are switched off or deleted, and count them until then', async () => {
+    const project = server.newProject()
+    const scorers = [await objects.scorer(project, 'ValidJSONScorer')]
+    const scorer_debounce_config = { aggregation_field: 'thread_id', timeout_seconds: 3600 }
+    const waiting = async () => {
+      const reply = await server.request(`/v2/${project}/monitors`)
+      const { monitors } = await replyOf<{ monitors: Fields[] }>(reply)
+      return monitors.map((one) => [one['is_active'], one['waiting'], one['scored']])
+    }
+    const { control } = server.stores
+    const group = `///${project}/object/watch`
+    const dropped = async (stop: () => Promise<unknown>) => {
+      await monitor(project, scorers, { scorer_debounce_config })
+      await record(project, [{ thread_id: 'a', output: '{}' }])
+      await eventually(async () => expect(await waiting()).toEqual([[true, 1, 0]]))
+      await stop()
+      const past = '2026-01-01T00:00:00Z'
+      await control.updateTable('jobs').set({ run_at: past }).where('group_key', '=', group).execute()
+      // Has the server look for jobs that are due.
+      const [id] = await record(project, [{ output: '{}' }])
+      const request = { project_id: project, call_ids: [id], scorer_refs: scorers }
+      await replyOf(await server.post('/calls/score', request))
+      await eventually(async () => {
+        const jobs = control.selectFrom('jobs').select('id').where('group_key', '=', group)
+        expect(await jobs.execute()).toEqual([])
+      })
+    }
+    await dropped(async () => {
+      await monitor(project, scorers, { scorer_debounce_config, active: false })
+      expect(await waiting()).toEqual([[false, 1, 0]])
+    })
+    expect(await waiting()).toEqual([[false, 0, 0]])
+    await dropped(async () => {
+      const named = { project_id: project, object_id: 'watch' }
+      await replyOf(await server.post('/obj/delete', named))
+    })
+    expect(await said(project, 2)).toMatchObject([{ trigger_ref: null }, { trigger_ref: null }])
   })
 })

@@ -18,13 +18,10 @@ export function createMonitorRooms(waiting: Pick<WaitingLimits, 'ofMonitors'>): 
   const skipping = new LRUCache<string, true>({ max: SKIPPING_MAX })
 
   return async (project_id, monitors) => {
-    const waitingOf = await waiting.ofMonitors(
-      project_id,
-      monitors.map(({ ref }) => ref),
-    )
+    const waitingOf = await waiting.ofMonitors(project_id, monitors)
     const room: MonitorRoom = { open: [], newlyFull: [] }
     for (const monitor of monitors) {
-      const reason = waitingOf(monitor.ref).problem
+      const reason = waitingOf(monitor).problem
       if (reason === undefined) room.open.push(monitor)
       else if (!skipping.has(monitor.ref)) room.newlyFull.push({ monitor, reason })
       if (reason === undefined) skipping.delete(monitor.ref)

@@ -78,16 +78,13 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
     const states = new Map(
       (await queries.statesIn(deps.control, project_id)).map((one) => [one.object_id, one]),
     )
-    const waitingOf = await deps.waiting.ofMonitors(
-      project_id,
-      known.map(({ ref }) => ref),
-    )
+    const waitingOf = await deps.waiting.ofMonitors(project_id, known)
     const monitors = await pMap(
       known,
       async (monitor) => {
         const { object_id, digest, ref, class_name, is_active } = monitor
         const state = states.get(object_id)
-        const waiting = waitingOf(ref)
+        const waiting = waitingOf(monitor)
         const full = monitor.runs === undefined ? undefined : waiting.problem
         return {
           object_id,

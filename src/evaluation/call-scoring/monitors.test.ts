@@ -7,6 +7,7 @@ import { NO_PEERS } from '../../stores/control-db/peers.ts'
 import { openTestControlDb } from '../../stores/control-db/test-database.ts'
 import { SILENT } from '../../test-log.ts'
 import type { OnEnded } from '../../trace/calls/write/writer.ts'
+import { readMonitor } from './active-monitors.ts'
 import { createMonitors, type MonitorsDeps } from './monitors.ts'
 import { statesIn } from './queries.ts'
 import type { ScoringTasks } from './scoring-task.ts'
@@ -31,7 +32,7 @@ async function useMonitors(
 ) {
   const watching = Promise.withResolvers<OnEnded>()
   const val = new JsonText(JSON.stringify({ _class_name: 'Monitor', active: true, scorers: ['x'] }))
-  const objs = [{ object_id: 'm', digest: 'v0', wb_user_id: 'u', val }]
+  const published = { object_id: 'm', digest: 'v0', user: 'u', val }
   const jobQueue = createJobQueue({ control, log: SILENT, peers: NO_PEERS })
   const fake = {
     calls: {
@@ -44,7 +45,7 @@ async function useMonitors(
         })()
       },
     },
-    objects: { lastPublished: async () => objs, watchChanges: () => undefined },
+    monitorsOf: async (projectId: string) => [readMonitor(projectId, published)],
     feedback: { query: async () => ({ result: [] }) },
     scoringTasks: { addIn, wake: () => undefined },
     principals: { rightsOf: async () => ALL_RIGHTS },

@@ -1,21 +1,13 @@
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { OnEnded } from '../../trace/calls/write/writer.ts'
-import { MONITOR_CLASS } from '../../trace/objects/object-class.ts'
-import type { Objects } from '../../trace/objects/service.ts'
-import { type ActiveMonitor, knownMonitors } from './active-monitors.ts'
+import type { ActiveMonitor } from './active-monitors.ts'
 import { createCallMatching, type MatchingDeps } from './call-matching.ts'
+import type { MonitorsOfProjects } from './monitors-of-projects.ts'
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import { tasksPerCall } from './wanted-tasks.ts'
-
-/** Projects whose monitors are remembered, a few hundred bytes each. */
-const PROJECTS_MAX = 10_000
-
-/** Where other servers may change them, and end before they have sent the message. */
-const REMEMBERED_MS = 10_000
 
 /** Tasks that one look adds, in one transaction, unless a single call has more. */
 const TASKS_PER_LOOK = 10_000
@@ -25,7 +17,7 @@ const ATTEMPTS_MAX = 12
 
 export interface MonitorsDeps extends MatchingDeps {
   calls: Pick<Calls, 'list' | 'watchEnds'>
-  objects: Pick<Objects, 'lastPublished' | 'watchChanges'>
+  monitorsOf: MonitorsOfProjects
   jobQueue: JobQueue
   peers: Peers
 }
@@ -40,11 +32,7 @@ export interface Monitors {
 }
 
 export function createMonitors(deps: MonitorsDeps): Monitors {
-  const { control, calls, objects, jobQueue, peers, log } = deps
-  const known = new LRUCache<string, Promise<ActiveMonitor[]>>({
-    max: PROJECTS_MAX,
-    ttl: peers.arePossible ? REMEMBERED_MS : 0,
-  })
+  const { control, calls, jobQueue, peers, log } = deps
   const matchCalls = createCallMatching(deps)
   const noted: NotedCalls = createNotedCalls({ control, log, jobs: () => jobs })
   const jobs = jobQueue.define<NotedProject>({
@@ -64,19 +52,14 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     },
   })
 
-  function monitorsOf(projectId: string): Promise<ActiveMonitor[]> {
-    const before = known.get(projectId)
-    if (before !== undefined) return before
-    const found = knownMonitors(objects, projectId).then((all) => all.flatMap(({ runs }) => runs ?? []))
-    known.set(projectId, found)
-    found.catch(() => void known.delete(projectId))
-    return found
+  async function activeIn(projectId: string): Promise<ActiveMonitor[]> {
+    return (await deps.monitorsOf(projectId)).flatMap(({ runs }) => runs ?? [])
   }
 
   const note: OnEnded = async (ended) => {
     const wanted: { project_id: string; call_id: string }[] = []
     for (const [project_id, own] of Map.groupBy(ended, (call) => call.project_id)) {
-      if ((await monitorsOf(project_id)).length === 0) continue
+      if ((await activeIn(project_id)).length === 0) continue
       for (const call_id of new Set(own.map(({ id }) => id))) wanted.push({ project_id, call_id })
     }
     return wanted.length === 0 ? () => undefined : noted.note(wanted)
@@ -84,7 +67,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
 
   /** Shows some noted calls to the monitors of their project. */
   async function matchSome(project_id: string, signal: AbortSignal): Promise<void> {
-    const monitors = await monitorsOf(project_id)
+    const monitors = await activeIn(project_id)
     const perCall = Math.max(1, tasksPerCall(monitors))
     const notes = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
     if (notes.length > 0) await matchCalls({ project_id, notes, monitors }, signal)
@@ -94,15 +77,6 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     async start() {
       if (!peers.arePossible) await noted.endPendingWrites()
       calls.watchEnds(note)
-      objects.watchChanges(({ project_id, base_object_class }) => {
-        if (base_object_class !== MONITOR_CLASS && base_object_class !== undefined) return
-        known.delete(project_id)
-        peers.send('monitors', project_id)
-      })
-      peers.onMessage('monitors', (projectId) => {
-        if (projectId === undefined) known.clear()
-        else known.delete(projectId)
-      })
     },
   }
 }

@@ -20,6 +20,7 @@ import { isTemporary } from '../retry.ts'
 import { type LoadingDeps, loadScorer } from '../scorers/load-scorer.ts'
 import { scoreFeedback } from '../scorers/score-feedback.ts'
 import type { Scored, Scorer } from '../scorers/scorer.ts'
+import type { MonitorsOfProjects } from './monitors-of-projects.ts'
 import * as queries from './queries.ts'
 import { targetOf } from './scored-target.ts'
 import { joinWaiting, type NewScoringTask, ScoringTask, type ScoringTasks } from './scoring-task.ts'
@@ -49,6 +50,7 @@ export interface ScoringDeps extends LoadingDeps {
   ops: PlaceholderOps
   jobQueue: JobQueue
   principals: Principals
+  monitorsOf: MonitorsOfProjects
   log: Log
 }
 
@@ -112,6 +114,7 @@ interface Attempt {
 async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): Promise<Outcome | undefined> {
   const { task, isLastAttempt } = attempt
   const { project_id, user } = task
+  if (!(await isStillWanted(deps, task))) return undefined
   const context = await contextOfWork(deps.principals, task, signal)
   const target = await targetOf(deps, task, context)
   if (target === undefined) return undefined
@@ -132,6 +135,14 @@ async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): 
   if ('error' in outcome) return outcome
   await deps.feedback.record(outcome.feedback, user)
   return {}
+}
+
+/** Whether the monitor that defined a task is still there and active, in whatever version; a request stays wanted. */
+async function isStillWanted({ monitorsOf }: ScoringDeps, task: Task): Promise<boolean> {
+  if (task.trigger_ref === null) return true
+  const { name } = parseRef(task.trigger_ref)
+  const monitors = await monitorsOf(task.project_id)
+  return monitors.some(({ object_id, is_active }) => is_active && object_id === name)
 }
 
 /** Counts the outcome of a task for its monitor, and logs why it failed. */

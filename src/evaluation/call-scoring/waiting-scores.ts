@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { placeOf } from '../../access.ts'
 import { tooManyRequests } from '../../errors.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
+import { type KnownMonitor, objectOf } from './active-monitors.ts'
 import type { ScoringTask } from './scoring-task.ts'
 
 /** Scores of an entity that have not ended, some 500 MB. */
@@ -27,12 +28,14 @@ export interface WaitingScores {
   problem: string | undefined
 }
 
+type Monitor = Pick<KnownMonitor, 'ref'>
+
 /** Limits of the scores that wait, by entity: one that has too many does not stop others. */
 export interface WaitingLimits {
   /** @throws 429 where as many scores of the project's entity wait as may. */
   check(projectId: string): Promise<void>
-  /** Of the monitors of a project, by the refs of their versions. */
-  ofMonitors(projectId: string, refs: readonly string[]): Promise<(ref: string) => WaitingScores>
+  /** Of all versions of each of the monitors of a project. */
+  ofMonitors(projectId: string, monitors: readonly Monitor[]): Promise<(monitor: Monitor) => WaitingScores>
 }
 
 export function createWaitingLimits(
@@ -49,9 +52,9 @@ export function createWaitingLimits(
     return large.get(entity) ?? remember(entity, await jobs.countOpenBy('entity', entity))
   }
 
-  async function countsOf(refs: readonly string[]): Promise<Map<string, number>> {
-    const counted = await jobs.countOpenOf(refs.filter((ref) => large.get(ref) === undefined))
-    return new Map(refs.map((ref) => [ref, large.get(ref) ?? remember(ref, counted.get(ref) ?? 0)]))
+  async function countsOf(names: readonly string[]): Promise<Map<string, number>> {
+    const counted = await jobs.countOpenOf(names.filter((name) => large.get(name) === undefined))
+    return new Map(names.map((name) => [name, large.get(name) ?? remember(name, counted.get(name) ?? 0)]))
   }
 
   return {
@@ -61,12 +64,12 @@ export function createWaitingLimits(
       if (problem !== undefined) throw tooManyRequests(problem, 60)
     },
 
-    async ofMonitors(projectId, refs) {
-      const counts = await countsOf(refs)
+    async ofMonitors(projectId, monitors) {
+      const counts = await countsOf(monitors.map(objectOf))
       const { entity } = placeOf(projectId)
       const ofAll = problemOf(entity, await countOfEntity(entity))
-      return (ref) => {
-        const count = counts.get(ref) ?? 0
+      return (monitor) => {
+        const count = counts.get(objectOf(monitor)) ?? 0
         const own =
           count >= OF_MONITOR_MAX ? `${OF_MONITOR_MAX} scores of the monitor are waiting already` : undefined
         const why = own ?? ofAll

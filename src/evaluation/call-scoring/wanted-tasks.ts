@@ -14,7 +14,7 @@ import { backgroundContext, contextOfWork } from '../background-context.ts'
 import { isTemporary } from '../retry.ts'
 import { TURN_ENDED, turnOf } from '../scorers/agent-turn.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
-import type { ActiveMonitor } from './active-monitors.ts'
+import { type ActiveMonitor, objectOf } from './active-monitors.ts'
 import type { MonitoredCall } from './queries.ts'
 import { joinWindows, type NewScoringTask, type ScoringTask } from './scoring-task.ts'
 
@@ -147,12 +147,6 @@ function isSampled(monitor: ActiveMonitor, call: Call): boolean {
   return hash.readUInt32BE(0) / 2 ** 32 < monitor.sampling_rate
 }
 
-/** A monitor's ref without its version. */
-function objectOf({ ref }: ActiveMonitor): string {
-  const [object = ''] = ref.split(':').slice(1, 2)
-  return object
-}
-
 function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTask[] {
   const { ref, user, is_traced, scorer_debounce_config: debounce } = monitor
   const group = groupOf(monitor, call)
@@ -171,7 +165,7 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTa
       target,
       window_calls: isWhole ? [call.id] : null,
     },
-    group: ref,
+    group: objectOf(monitor),
     runAt: isoIn(waits * 1000),
     singletonKey: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${hashed(group)}`,
     ended_at: call.ended_at,

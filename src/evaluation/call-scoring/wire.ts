@@ -21,7 +21,10 @@ const MonitorState = z
     problems: z.array(z.string()).meta({ description: 'Why an active monitor does not do what it should' }),
     scored: z.int().meta({ description: 'Scores of all its versions' }),
     failed: z.int(),
-    waiting: z.int().meta({ description: 'Scores of this version that are still to come' }),
+    waiting: z.int().meta({
+      description:
+        'Scores of all its versions that are still to come; those of a monitor that is inactive or deleted are dropped when it is their turn',
+    }),
     last_run_at: z.string().nullable(),
     last_error: z.string().nullable().meta({ description: 'Of all its versions' }),
     last_error_at: z.string().nullable(),
