@@ -4,6 +4,7 @@ import type { Heard, Peers } from '../stores/control-db/peers.ts'
 import { eventually } from '../test-eventually.ts'
 import { isoIn } from '../time.ts'
 import type { Requeue } from './job-kind.ts'
+import type { Join } from './replace-waiting.ts'
 import { DEAF, gated, useJobQueues, type Work } from './use-job-queues.ts'
 
 const { control, serve, rowOf, untilState } = useJobQueues()
@@ -134,8 +135,10 @@ describe('a singleton key', () => {
     const seen: unknown[] = []
     await using server = await serve({ handle: async ({ payload }) => void seen.push(payload['calls']) })
     const runAt = isoIn(3_600_000)
-    const join = (waiting: Work, next: Work) =>
-      String(waiting['calls']).length < 2 ? { calls: `${waiting['calls']}${next['calls']}` } : undefined
+    const join: Join<Work> = (waiting, { id, payload }) => {
+      const before = String(waiting.payload['calls'])
+      return before.length < 2 ? { id, payload: { calls: `${before}${payload['calls']}` } } : undefined
+    }
     for (const calls of ['a', 'b', 'c', 'd'])
       await control()
         .transaction()

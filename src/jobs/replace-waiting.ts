@@ -3,8 +3,8 @@ import type { JobKind, NewJob } from './job-kind.ts'
 import * as queries from './queries.ts'
 
 /**
- * Of jobs that are added under a singleton key, those to insert: each takes the place, and by `join` the payload, of the
- * one that waits under its key. Where `join` returns undefined, the waiting one is complete and becomes due.
+ * Of jobs that are added under a singleton key, those to insert: each takes the place of the one that waits under its key, with the id
+ * and payload that `join` makes of both. Where `join` returns undefined, the waiting one is complete and becomes due.
  */
 export async function replaceWaiting<Payload>(
   tx: ControlTx,
@@ -20,14 +20,19 @@ export async function replaceWaiting<Payload>(
   const next = jobs.map((job) => {
     const before = byKey.get(job.singletonKey ?? '')
     if (before === undefined) return job
-    const joined = join(payload.parse(JSON.parse(before.payload)), job.payload)
+    const joined = join({ id: before.id, payload: payload.parse(JSON.parse(before.payload)) }, job)
     if (joined === undefined) complete.push(before.id)
     else replaced.push(before.id)
-    return { ...job, payload: joined ?? job.payload }
+    return joined === undefined ? job : { ...job, id: joined.id, payload: joined.payload }
   })
   await queries.removeWaiting(tx, { kind, ids: replaced })
   await queries.makeDue(tx, { kind, ids: complete })
   return next
 }
 
-export type Join<Payload> = (waiting: Payload, next: Payload) => Payload | undefined
+export type Join<Payload> = (
+  waiting: Joinable<Payload>,
+  next: Joinable<Payload>,
+) => Joinable<Payload> | undefined
+
+type Joinable<Payload> = Pick<NewJob<Payload>, 'id' | 'payload'>

@@ -279,7 +279,7 @@ describe('monitors', () => {
     ])
     await eventually(async () => expect(await pendingIn(project)).toHaveLength(2))
     expect((await pendingIn(project)).sort()).toEqual([second, other].sort())
-    const [third = ''] = await record(project, [{ thread_id: 'a' }])
+    const [third = ''] = await record(project, [{ thread_id: 'a', ended_at: '2026-01-01T00:00:03Z' }])
     await eventually(async () => expect(await pendingIn(project)).toContain(third))
     expect((await pendingIn(project)).sort()).toEqual([other, third].sort())
     const [feedback] = await said(project, 1)

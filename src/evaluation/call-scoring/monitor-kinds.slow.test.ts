@@ -320,4 +320,35 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     })
     expect(await said(project, 2)).toMatchObject([{ trigger_ref: null }, { trigger_ref: null }])
   })
+
+  it('score the last call to end of a thread, and all in that order, whichever was written first', async () => {
+    const project = server.newProject()
+    const judge = await objects.scorer(project, 'LLMAsAJudgeScorer', {
+      model: await objects.model(project),
+      scoring_prompt: 'say {output}',
+    })
+    const bases = ['Object', 'BaseModel']
+    const common = { active: true, scorers: [judge], _class_name: 'Monitor', _bases: bases }
+    const publish = async (timeout_seconds: number) => {
+      for (const aggregation_method of ['last_message', 'all_messages'])
+        await objects.publish(project, aggregation_method, {
+          ...common,
+          scorer_debounce_config: { aggregation_field: 'thread_id', aggregation_method, timeout_seconds },
+        })
+    }
+    await publish(3600)
+    const at = (second: number) => ({ thread_id: 'a', ended_at: `2026-01-01T00:00:0${second}Z` })
+    const [last = ''] = await record(project, [{ ...at(9), output: 'last' }])
+    await eventually(async () => expect(await pendingIn(project)).toEqual([last, last]))
+    await publish(0.1)
+    await record(project, [
+      { ...at(2), output: 'second' },
+      { ...at(1), output: 'first' },
+    ])
+    const feedback = await said(project, 2)
+    expect(feedback.every(({ weave_ref }) => String(weave_ref).endsWith(last))).toBe(true)
+    const outputs = feedback.map(({ payload }) => payload)
+    expect(outputs).toContainEqual({ output: 'last' })
+    expect(outputs).toContainEqual({ output: "['first', 'second', 'last']" })
+  })
 })

@@ -36,8 +36,13 @@ export async function targetOf(
   const turn = task.target === 'agent_turn' ? turnOf(call) : undefined
   if (turn !== undefined) return { call, scored: await scoredTurn(deps, { call, turn }, context) }
   if (task.window_calls === null) return { call, scored: { ...(await scoredOf(deps, call)), call } }
-  const window = task.window_calls.flatMap((id) => byId.get(id) ?? [])
+  const window = task.window_calls.flatMap((id) => byId.get(id) ?? []).sort(byEnd)
   return { call, scored: { ...(await scoredWindow(deps, window)), call } }
+}
+
+/** Calls of a window may have been written in another order than they ended. */
+function byEnd(a: Call, b: Call): number {
+  return (a.ended_at ?? '').localeCompare(b.ended_at ?? '')
 }
 
 /** Input and output of a call; inputs that are refs, such as columns of a dataset, are resolved. */

@@ -15,7 +15,9 @@ export const ScoringTask = z.object({
   key_id: z.string(),
   /** The form in which the call is scored. */
   target: z.enum(['call', 'agent_turn']),
-  /** The ids of the calls that are scored together, in the order they ended; null for the call alone. */
+  /** When the call ended, of one that may make way for a later one; null in requests, and in tasks older than this field. */
+  ended_at: z.string().nullable().default(null),
+  /** The ids of the calls that are scored together; null for the call alone. */
   window_calls: z.array(z.string()).nullable(),
 })
 export type ScoringTask = z.output<typeof ScoringTask>
@@ -25,7 +27,7 @@ export type NewScoringTask = NewJob<ScoringTask>
 
 /** Where tasks are added. */
 export interface ScoringTasks {
-  /** Adds tasks; a debounced task replaces the waiting one and keeps the calls of its window. */
+  /** Adds tasks; of a debounced one and the one that waits, the later stays, with the calls of both windows. */
   addIn(tx: ControlTx, tasks: readonly NewScoringTask[]): Promise<void>
   /** Starts added tasks without delay. */
   wake(): void
@@ -34,16 +36,22 @@ export interface ScoringTasks {
 /** Calls that are scored together; a window that is full is scored at once, and the next one begins. */
 const WINDOW_CALLS_MAX = 200
 
-/** A task whose window holds also the calls of the one before, which it replaces. */
-export function joinWindows(before: ScoringTask, task: ScoringTask): ScoringTask {
-  if (before.window_calls === null || task.window_calls === null) return task
-  const own = task.window_calls
-  const earlier = before.window_calls.filter((id) => !own.includes(id))
-  return { ...task, window_calls: [...earlier, ...own] }
+type Joinable = Pick<NewScoringTask, 'id' | 'payload'>
+
+/**
+ * Of two tasks that are debounced together, the one whose call ended last, whichever was written first; its window holds the calls of
+ * both.
+ */
+export function joinWindows(before: Joinable, next: Joinable): Joinable {
+  const isBeforeLater = (before.payload.ended_at ?? '') > (next.payload.ended_at ?? '')
+  const { id, payload } = isBeforeLater ? before : next
+  if (before.payload.window_calls === null || next.payload.window_calls === null) return { id, payload }
+  const window_calls = [...new Set([...before.payload.window_calls, ...next.payload.window_calls])]
+  return { id, payload: { ...payload, window_calls } }
 }
 
 /** The same for a task that waits already; undefined where its window is full. */
-export function joinWaiting(waiting: ScoringTask, task: ScoringTask): ScoringTask | undefined {
-  const isFull = (waiting.window_calls?.length ?? 0) >= WINDOW_CALLS_MAX
-  return isFull ? undefined : joinWindows(waiting, task)
+export function joinWaiting(waiting: Joinable, next: Joinable): Joinable | undefined {
+  const isFull = (waiting.payload.window_calls?.length ?? 0) >= WINDOW_CALLS_MAX
+  return isFull ? undefined : joinWindows(waiting, next)
 }

@@ -62,6 +62,7 @@ export function createCallScoring(
       trigger_ref: null,
       is_traced: true,
       target: 'call' as const,
+      ended_at: null,
       window_calls: null,
       ...principalOf(context),
     }

@@ -42,7 +42,7 @@ export async function wantedTasks(
 ): Promise<{ tasks: NewScoringTask[]; failed: { monitor: ActiveMonitor; reason: string }[] }> {
   const project_id = noted[0]?.project_id ?? ''
   const call_ids = noted.map(({ call_id }) => call_id)
-  const tasks: WantedTask[] = []
+  const tasks: NewScoringTask[] = []
   const failed: { monitor: ActiveMonitor; reason: string }[] = []
   for (const monitor of monitors) {
     try {
@@ -54,8 +54,7 @@ export async function wantedTasks(
     }
   }
   const done = await doneIn(deps, { project_id, tasks }, signal)
-  const waiting = tasks.filter(({ id }) => !done.has(id)).sort((a, b) => (a.ended_at < b.ended_at ? -1 : 1))
-  return { tasks: lastOfEach(waiting), failed }
+  return { tasks: lastOfEach(tasks.filter(({ id }) => !done.has(id))), failed }
 }
 
 /**
@@ -82,8 +81,6 @@ export async function unstartedOf(
     started.add(id)
   return noted.filter(({ call_id, pending_write }) => !started.has(call_id) && pending_write === null)
 }
-
-type WantedTask = NewScoringTask & { ended_at: string }
 
 interface WantedCall {
   call: Call & { ended_at: string }
@@ -122,13 +119,12 @@ async function wantedCalls(
 }
 
 /** Of those that are debounced, the last to end, with all calls of the window where the monitor scores these. */
-function lastOfEach(tasks: readonly WantedTask[]): NewScoringTask[] {
+function lastOfEach(tasks: readonly NewScoringTask[]): NewScoringTask[] {
   const last = new Map<string, NewScoringTask>()
-  for (const { ended_at: _, ...task } of tasks) {
+  for (const task of tasks) {
     const key = task.singletonKey ?? task.id
     const before = last.get(key)
-    const payload = before === undefined ? task.payload : joinWindows(before.payload, task.payload)
-    last.set(key, { ...task, payload })
+    last.set(key, before === undefined ? task : { ...task, ...joinWindows(before, task) })
   }
   return [...last.values()]
 }
@@ -147,7 +143,7 @@ function isSampled(monitor: ActiveMonitor, call: Call): boolean {
   return hash.readUInt32BE(0) / 2 ** 32 < monitor.sampling_rate
 }
 
-function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTask[] {
+function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): NewScoringTask[] {
   const { ref, user, is_traced, scorer_debounce_config: debounce } = monitor
   const group = groupOf(monitor, call)
   const waits = group === null ? 0 : (debounce?.timeout_seconds ?? 0)
@@ -163,12 +159,12 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): WantedTa
       user,
       key_id: KEY_ID,
       target,
+      ended_at: call.ended_at,
       window_calls: isWhole ? [call.id] : null,
     },
     group: objectOf(monitor),
     runAt: isoIn(waits * 1000),
     singletonKey: group === null ? null : `${objectOf(monitor)} ${scorer_ref} ${hashed(group)}`,
-    ended_at: call.ended_at,
   }))
 }
 
