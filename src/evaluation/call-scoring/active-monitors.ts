@@ -46,6 +46,9 @@ const Monitor = z.looseObject({
   scorer_debounce_config: Debounce.nullish(),
 })
 
+/** In place of a key: monitors act with the rights of their publisher, and usage is counted for no key. */
+export const MONITORS_KEY_ID = 'monitors'
+
 /** Which calls are to be scored, and by what. */
 export interface ActiveMonitor extends z.output<typeof Monitor> {
   ref: string

@@ -43,14 +43,17 @@ async function afterCall(project_id: string, state: Fields): Promise<void> {
 }
 
 describe('monitors of a server with keys', () => {
-  it('score nothing once their publisher may not change the project', async () => {
+  it('score nothing once their publisher may not change the project, until another publishes them', async () => {
     const project = 'red/left'
     const objects = objectsOf(bob)
-    await objects.publish(project, 'watch', monitorOf(await objects.scorer(project, 'ValidJSONScorer')))
-    await afterCall(project, { scored: 1, failed: 0 })
+    const watch = monitorOf(await objects.scorer(project, 'ValidJSONScorer'))
+    await objects.publish(project, 'watch', watch)
+    await afterCall(project, { scored: 1, failed: 0, problems: [] })
     await anna.delete('/v1/accounts/teams/red/members/bob')
     const last_error = 'bob may no longer change red/left, or the key may not'
-    await afterCall(project, { scored: 1, failed: 1, last_error })
+    await afterCall(project, { scored: 1, failed: 1, last_error, problems: [last_error] })
+    await objectsOf(anna).publish(project, 'watch', watch)
+    await afterCall(project, { scored: 2, failed: 1, problems: [] })
   })
 
   it('ask no model of another project, which anyone who may write there could have them do', async () => {

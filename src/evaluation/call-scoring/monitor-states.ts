@@ -1,4 +1,5 @@
 import pMap from 'p-map'
+import type { Principals } from '../../accounts/callers/principals.ts'
 import { ClientError } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
@@ -9,9 +10,10 @@ import type { Objects } from '../../trace/objects/service.ts'
 import type { Obj } from '../../trace/objects/wire.ts'
 import { type ProjectPath, projectIdOf } from '../../trace/project-path-wire.ts'
 import { logUnexpected } from '../../unexpected-error.ts'
+import { contextOfWork } from '../background-context.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
 import type { LoadingDeps } from '../scorers/load-scorer.ts'
-import { type KnownMonitor, knownMonitors, readMonitor } from './active-monitors.ts'
+import { type KnownMonitor, knownMonitors, MONITORS_KEY_ID, readMonitor } from './active-monitors.ts'
 import * as queries from './queries.ts'
 import { createScorerChecks } from './scorer-checks.ts'
 import type { WaitingLimits } from './waiting-scores.ts'
@@ -26,6 +28,7 @@ export interface MonitorStatesDeps extends LoadingDeps {
   waiting: Pick<WaitingLimits, 'ofMonitors'>
   objects: Pick<Objects, 'read' | 'lastPublished' | 'watchChanges'>
   calls: Pick<Calls, 'list'>
+  principals: Principals
 }
 
 /** The state of monitors: whether they run, why not, and how many calls they scored. */
@@ -61,7 +64,11 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
       const filter = { call_ids: [newId()] }
       for await (const _ of await deps.calls.list({ project_id, filter, query: runs.query }, context)) break
     }, within)
-    return [...scorers, query && `query: ${query}`].filter((problem) => problem !== undefined)
+    const right = await problemIn(async () => {
+      const work = { user: runs.user, key_id: MONITORS_KEY_ID, project_id }
+      await contextOfWork(deps.principals, work, context.signal)
+    }, within)
+    return [right, ...scorers, query && `query: ${query}`].filter((problem) => problem !== undefined)
   }
 
   function warnings(
@@ -69,7 +76,8 @@ export function createMonitorStates(deps: MonitorStatesDeps): MonitorStates {
     context: CallContext,
   ) {
     const { project_id } = published
-    return problemsOf(project_id, readMonitor(project_id, { ...published, user: '' }), context)
+    const { user } = context.caller
+    return problemsOf(project_id, readMonitor(project_id, { ...published, user }), context)
   }
 
   async function list(req: ProjectPath, context: CallContext): Promise<wire.MonitorsRes> {

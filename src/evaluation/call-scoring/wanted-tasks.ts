@@ -14,7 +14,7 @@ import { backgroundContext, contextOfWork } from '../background-context.ts'
 import { isTemporary } from '../retry.ts'
 import { TURN_ENDED, turnOf } from '../scorers/agent-turn.ts'
 import { CLASSIFIER_CLASS } from '../scorers/classifier.ts'
-import { type ActiveMonitor, objectOf } from './active-monitors.ts'
+import { type ActiveMonitor, MONITORS_KEY_ID, objectOf } from './active-monitors.ts'
 import type { MonitoredCall } from './queries.ts'
 import { joinWindows, type NewScoringTask, type ScoringTask } from './scoring-task.ts'
 
@@ -27,9 +27,6 @@ export interface WantedDeps {
 
 /** Ids that are asked for at once. */
 const IDS_PER_QUERY = 5_000
-
-/** Usage of monitors is counted for no key. */
-const KEY_ID = 'monitors'
 
 /**
  * The tasks that monitors define for calls of one project, without those that exist, and the monitors that could not be
@@ -75,7 +72,7 @@ export async function unstartedOf(
 ): Promise<MonitoredCall[]> {
   const project_id = noted[0]?.project_id ?? ''
   const filter = { call_ids: noted.map(({ call_id }) => call_id) }
-  const context = backgroundContext({ user: '', key_id: KEY_ID }, signal)
+  const context = backgroundContext({ user: '', key_id: MONITORS_KEY_ID }, signal)
   const started = new Set<string>()
   for await (const { id } of await calls.list({ project_id, filter, columns: ['id'] }, context))
     started.add(id)
@@ -94,7 +91,7 @@ async function wantedCalls(
   signal: AbortSignal,
 ): Promise<WantedCall[]> {
   const { query, user } = monitor
-  const context = await contextOfWork(principals, { user, key_id: KEY_ID, project_id }, signal)
+  const context = await contextOfWork(principals, { user, key_id: MONITORS_KEY_ID, project_id }, signal)
   const op_names = monitor.op_names.filter((name) => name !== TURN_ENDED)
   const wantsTurns = op_names.length < monitor.op_names.length
   const found = new Map<string, WantedCall>()
@@ -157,7 +154,7 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): NewScori
       trigger_ref: ref,
       is_traced,
       user,
-      key_id: KEY_ID,
+      key_id: MONITORS_KEY_ID,
       target,
       ended_at: call.ended_at,
       window_calls: isWhole ? [call.id] : null,
@@ -179,7 +176,7 @@ async function doneIn(
   { project_id, tasks }: { project_id: string; tasks: readonly NewScoringTask[] },
   signal: AbortSignal,
 ): Promise<Set<unknown>> {
-  const context = backgroundContext({ user: '', key_id: KEY_ID }, signal)
+  const context = backgroundContext({ user: '', key_id: MONITORS_KEY_ID }, signal)
   const done = new Set<unknown>()
   for (const some of slicesOf(tasks, IDS_PER_QUERY)) {
     const ids = some.map(({ id }) => ({ $literal: id }))

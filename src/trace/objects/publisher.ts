@@ -43,7 +43,7 @@ export type Review = (
 
 /**
  * The same content under the same name makes no new version; a deleted one is restored with its old index. Of a monitor it is noted
- * as published last, since the version that a client published last decides whether the monitor runs.
+ * as published last, and by whom, since the version that a client published last decides whether the monitor runs, and in whose name.
  */
 export interface Publisher {
   /** @throws 403 for monitors, and names by which one acts, of a caller who may only add data; 400, 403 for names */
@@ -67,13 +67,14 @@ export function createPublisher(deps: {
   const { traces, projects, redaction, versionsOf, isMonitored, onChange, review } = deps
 
   async function publish(content: Content, names: readonly string[]): Promise<void> {
-    const { project_id, digest, base_object_class } = content
+    const { project_id, digest, base_object_class, wb_user_id } = content
     await projects.ensureById(project_id)
     const known = await versionsOf(project_id, names)
     const isUnchanged = (version: VersionRow) =>
       version.digest === digest &&
       isLive(version) &&
-      (base_object_class !== MONITOR_CLASS || isPublishedLast(known, version))
+      (base_object_class !== MONITOR_CLASS ||
+        (version.wb_user_id === wb_user_id && isPublishedLast(known, version)))
     const unchanged = new Set(known.filter(isUnchanged).map(keyOf))
     const missing = names.filter((object_id) => !unchanged.has(keyOf({ object_id, digest })))
     if (missing.length === 0) return
