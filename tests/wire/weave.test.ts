@@ -84,7 +84,10 @@ describe('PyPI weave, of whose batches one item is refused', () => {
     const refusals = failedOf(await server.takeRequests())
     console.log(summaryOf(refusals).join('\n'))
     expect(new Set(refusals.map(({ status }) => status))).toEqual(new Set([422]))
-    expect(seen).toEqual({ calls: ['first', 'second', 'third'], feedback: ['wandb.note.1', 'latency', 'wandb.reaction.1'] })
+    expect(seen).toEqual({
+      calls: ['first', 'second', 'third'],
+      feedback: ['wandb.note.1', 'latency', 'wandb.reaction.1'],
+    })
   })
 })
 
