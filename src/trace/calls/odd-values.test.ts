@@ -133,7 +133,7 @@ describe('POST /v2/{entity}/{project}/calls/complete at the limits', () => {
   })
 
   it.each<[number, Fields]>([
-    [400, { op_name: '😀'.repeat(129) }],
+    [422, { op_name: '😀'.repeat(129) }],
     [422, { started_at: '2026-02-30T00:00:00Z' }],
     [422, { started_at: '2026-04-31' }],
     [422, { ended_at: '2026-02-29' }],
