@@ -45,8 +45,10 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   log.info({ process: name, place: program.place }, 'engine process starting')
   const gone = program.exited.then((how) => {
     const end = `${name} ended: ${killReason ?? how}`
-    const reason = end + lastOutput(program.lastLines())
-    // The rest of its output may be about the data of others.
+    // Before it was ready it wrote about its start alone. Later it may have written of users' data, and any key sees the reason: its
+    // present caller is told what is about its own, and operators see all lines.
+    const reason = wasReady ? end : end + lastOutput(program.lastLines())
+    log.info({ process: name, last_line: program.lastLines().at(-1) }, 'engine process wrote last')
     ended.abort(new EngineProcessLost(wasReady ? end + lastOutput(options.callersLines(program)) : reason))
     return reason
   })
