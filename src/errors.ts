@@ -1,3 +1,5 @@
+import { withoutNul } from './without-nul.ts'
+
 /** An error a client may see. `http/` turns it into the body of the route's wire family. */
 export class ClientError extends Error {
   readonly status: number
@@ -122,10 +124,7 @@ export function dependencyFailed(message: string, cause: unknown): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })
 }
 
-/**
- * The message of a thrown value, for logs and for reasons that are stored and shown to people: without U+0000, which may come
- * from users and which the control database refuses.
- */
+/** The message of a thrown value, for logs and for reasons that are stored and shown to people: without U+0000. */
 export function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replaceAll('\0', '\uFFFD')
+  return withoutNul(error instanceof Error ? error.message : String(error))
 }

@@ -21,8 +21,8 @@ it.each(['json', 'pretty'])(
     import { createLog } from ${JSON.stringify(join(import.meta.dirname, 'log.ts'))}
     const log = createLog({ logLevel: 'info', logFormat: '${format}' })
     process.on('SIGHUP', () => {
-      log.fatal('nobody reads this')
-      log.fatal('nor this')
+      log.fatal('after the terminal has closed')
+      log.fatal('a second line')
       process.exit(7)
     })
     log.info('begun')

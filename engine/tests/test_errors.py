@@ -176,7 +176,7 @@ def test_wrong_logprobs_are_named(worker: Worker, step_0: Path, tokenizer: Any, 
 
 
 def test_the_log_has_nothing_of_what_a_user_sent(tmp_path: Path) -> None:
-    """The next job's user is told the last of the log, should the worker end."""
+    """If the worker ends during the next job, the last lines of the log are shown to that job's user."""
     bad = {"role": "user", "content": [{"type": "Jane Doe", "text": "x"}]}
     groups = write_lines(tmp_path / "groups", [group([trajectory([bad, choice([5, 6])], float(i)) for i in range(2)])])
     with forked_worker() as worker:

@@ -29,7 +29,7 @@ const CallPath = Path.regex(
 
 const Name = z.string().min(1).max(NAME_CHARS_MAX)
 
-/** That of the clients' lists of calls, where unknown members are ignored: here they would collect calls that nobody meant. */
+/** The filter of lists of calls, which ignores unknown members. Here they are refused: a misspelt one would select too many calls. */
 const Filter = z.strictObject(CallsFilter.shape)
 
 const From = z

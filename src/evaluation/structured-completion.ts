@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
 import { BadAnswer } from '../inference/playground/answer-errors.ts'
 import { filledInputs } from '../inference/playground/prompt.ts'
-import { DEEP_ANSWER } from '../inference/playground/read-answer.ts'
+import { parseAnswer } from '../inference/playground/read-answer.ts'
 import { type CompletionInputs, Message } from '../inference/playground/wire.ts'
-import { NestedTooDeeply, parseShallow } from '../parse-shallow.ts'
 import type { Objects } from '../trace/objects/service.ts'
 import type { Ask } from './ask.ts'
 
@@ -101,12 +100,8 @@ function textContent(content: unknown): unknown {
 }
 
 function parsedContent(content: unknown): unknown {
-  try {
-    return parseShallow(String(textContent(content)))
-  } catch (error) {
-    if (error instanceof NestedTooDeeply) throw new BadAnswer(DEEP_ANSWER, error)
-    throw new BadAnswer(`The model was asked for JSON and answered ${shown(content)}`, error)
-  }
+  const text = String(textContent(content))
+  return parseAnswer(text, `The model was asked for JSON and answered ${shown(content)}`)
 }
 
 /** Answers are quoted in errors up to this. */

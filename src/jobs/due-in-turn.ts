@@ -52,13 +52,8 @@ export function createDueInTurn(control: ControlDb): (request: DueRequest) => Pr
     const due: (Line & { ids: string[] })[] = []
     for (let from = 0; from < lines.length && due.length < limit; from += limit) {
       const asked = lines.slice(from, from + limit).map(async (line) => {
-        const asked = {
-          kind,
-          entity: line.entity,
-          limit: Math.min(limit, entityPlaces - line.places),
-          ending,
-        }
-        const ids = await queries.dueIds(control, asked)
+        const places = Math.min(limit, entityPlaces - line.places)
+        const ids = await queries.dueIds(control, { kind, entity: line.entity, limit: places, ending })
         return { ...line, ids }
       })
       due.push(...(await Promise.all(asked)).filter(({ ids }) => ids.length > 0))

@@ -35,4 +35,4 @@ export type Join<Payload> = (
   next: Joinable<Payload>,
 ) => Joinable<Payload> | undefined
 
-type Joinable<Payload> = Pick<NewJob<Payload>, 'id' | 'payload'>
+export type Joinable<Payload> = Pick<NewJob<Payload>, 'id' | 'payload'>

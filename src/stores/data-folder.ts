@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../errors.ts'
 import { shellWord } from '../shell-word.ts'
+import { FOLDER_MODE } from './folder-mode.ts'
 
 /** The one folder with everything embedded, held by this process alone until disposal. */
 export interface DataFolder extends Disposable {
@@ -104,17 +105,17 @@ export function makeDataFolder(path: string): boolean {
   }
 }
 
-/** What lets other users into a data folder. */
+/** The access that all users of the machine have to a data folder. */
 export interface Opening {
-  /** Who comes in, for people. */
+  /** Who has access, for people. */
   detail: string
   /** The command that keeps them out. */
   fix: string
 }
 
 /**
- * How all users of the machine come into a data folder; undefined where they do not. To share it with a group is a choice, and only
- * the owner can close it: volumes of Kubernetes belong to root.
+ * The access of all users of the machine to a data folder; undefined where they have none. Access of a group is the operator's choice,
+ * and only the owner can change the mode: volumes of Kubernetes belong to root.
  */
 export function openingOf(path: string): Opening | undefined {
   const { mode: bits, uid } = statSync(path)
@@ -125,9 +126,6 @@ export function openingOf(path: string): Opening | undefined {
     fix: `chmod go-rwx ${shellWord(path)}`,
   }
 }
-
-/** Owner only: the data of all users is there, and files in it have the modes that the umask gives. */
-const FOLDER_MODE = 0o700
 
 /** The bits of a mode for users who are neither the owner nor of the group. */
 const OF_ALL = 0o007

@@ -74,7 +74,9 @@ export function adviceOn(error: unknown, folder: string): string {
 function permissions(folder: string): Finding {
   if (!existsSync(folder)) return ok('The first start makes the folder for its owner alone')
   const opening = openingOf(folder)
-  return opening === undefined ? ok('Only the owner comes in') : warning(opening.detail, opening.fix)
+  return opening === undefined
+    ? ok('It is not open to all users of this machine')
+    : warning(opening.detail, opening.fix)
 }
 
 async function moves({ dataFolder: folder, clickhouse, s3 }: Config): Promise<Finding> {

@@ -6,6 +6,17 @@ import { useMonitoredProjects } from './use-monitored-projects.ts'
 
 const { server, objects, provider, record, said, monitor, pendingIn } = await useMonitoredProjects()
 
+/** Publishes a judge under the name of an object; resolves with its ref. */
+function publishJudge(project: string, object: string, fields: Fields): Promise<string> {
+  const bases = ['Scorer', 'Object', 'BaseModel']
+  return objects.publish(project, object, {
+    _type: 'LLMAsAJudgeScorer',
+    _class_name: 'LLMAsAJudgeScorer',
+    _bases: bases,
+    ...fields,
+  })
+}
+
 describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
   it('score all calls of a thread together where they ask for all messages', async () => {
     const project = server.newProject()
@@ -40,14 +51,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const project = server.newProject()
     const model = await objects.model(project)
     const classifier = (name: string, scoring_prompt: string) =>
-      objects.publish(project, name, {
-        _type: 'LLMAsAJudgeScorer',
-        name,
-        model,
-        scoring_prompt,
-        _class_name: 'LLMAsAJudgeScorer',
-        _bases: ['Scorer', 'Object', 'BaseModel'],
-      })
+      publishJudge(project, name, { name, model, scoring_prompt })
     const rude = await classifier('rude', 'yes: is {output} rude?')
     const messages = [{ role: 'user', content: 'no: is {output} late?' }]
     const prompt = { _type: 'MessagesPrompt', _class_name: 'MessagesPrompt', messages }
@@ -78,14 +82,7 @@ describe('monitors, and GET /v2/{entity}/{project}/monitors', () => {
     const project = server.newProject()
     const model = await objects.model(project)
     const classifier = (object: string, scoring_prompt: string) =>
-      objects.publish(project, object, {
-        _type: 'LLMAsAJudgeScorer',
-        name: 'rude',
-        model,
-        scoring_prompt,
-        _class_name: 'LLMAsAJudgeScorer',
-        _bases: ['Scorer', 'Object', 'BaseModel'],
-      })
+      publishJudge(project, object, { name: 'rude', model, scoring_prompt })
     const words = await classifier('words', 'yes: is {output} rude?')
     const tone = await classifier('tone', 'no: is {output} rude?')
     const bases = ['Monitor', 'Object', 'BaseModel']

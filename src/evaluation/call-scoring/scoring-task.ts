@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NewJob } from '../../jobs/job-kind.ts'
+import type { Joinable } from '../../jobs/replace-waiting.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 
 /** A scorer that is to be applied to a call. */
@@ -36,13 +37,13 @@ export interface ScoringTasks {
 /** Calls that are scored together; a window that is full is scored at once, and the next one begins. */
 const WINDOW_CALLS_MAX = 200
 
-type Joinable = Pick<NewScoringTask, 'id' | 'payload'>
+type Task = Joinable<ScoringTask>
 
 /**
  * Of two tasks that are debounced together, the one whose call ended last, whichever was written first; its window holds the calls of
  * both.
  */
-export function joinWindows(before: Joinable, next: Joinable): Joinable {
+export function joinWindows(before: Task, next: Task): Task {
   const isBeforeLater = (before.payload.ended_at ?? '') > (next.payload.ended_at ?? '')
   const { id, payload } = isBeforeLater ? before : next
   if (before.payload.window_calls === null || next.payload.window_calls === null) return { id, payload }
@@ -51,7 +52,7 @@ export function joinWindows(before: Joinable, next: Joinable): Joinable {
 }
 
 /** The same for a task that waits already; undefined where its window is full. */
-export function joinWaiting(waiting: Joinable, next: Joinable): Joinable | undefined {
+export function joinWaiting(waiting: Task, next: Task): Task | undefined {
   const isFull = (waiting.payload.window_calls?.length ?? 0) >= WINDOW_CALLS_MAX
   return isFull ? undefined : joinWindows(waiting, next)
 }

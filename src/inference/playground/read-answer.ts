@@ -14,11 +14,9 @@ const DONE = '[DONE]'
 /** The error events of OpenAI-compatible services after a status of 200. */
 const Failure = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) })
 
-export const DEEP_ANSWER = "The model's answer is nested too deeply"
-
 /** Parses an answer or a chunk of one. @throws NoAnswer with the error that came instead; BadAnswer for anything else */
 export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Answer {
-  const value = parsed(json)
+  const value = parseAnswer(json, `The model answered something that is not JSON: ${json.slice(0, 100)}`)
   const failure = Failure.safeParse(value)
   if (failure.success) {
     const { error } = failure.data
@@ -29,12 +27,13 @@ export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Ans
   return answer.data
 }
 
-function parsed(json: string): unknown {
+/** Parses JSON of a model. @throws BadAnswer for what is nested too deeply, and with the given message for what is no JSON */
+export function parseAnswer(json: string, message: string): unknown {
   try {
     return parseShallow(json)
   } catch (error) {
-    if (error instanceof NestedTooDeeply) throw new BadAnswer(DEEP_ANSWER, error)
-    throw new BadAnswer(`The model answered something that is not JSON: ${json.slice(0, 100)}`, error)
+    const isDeep = error instanceof NestedTooDeeply
+    throw new BadAnswer(isDeep ? "The model's answer is nested too deeply" : message, error)
   }
 }
 

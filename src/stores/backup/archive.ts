@@ -5,15 +5,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { extract, pack } from 'tar-stream'
 import { invalidRequest, messageOf } from '../../errors.ts'
-import {
-  bytesOf,
-  createMeter,
-  type Digest,
-  FILE_MODE,
-  FOLDER_MODE,
-  syncFolder,
-  writeDurably,
-} from './durable-files.ts'
+import { FOLDER_MODE } from '../folder-mode.ts'
+import { bytesOf, createMeter, type Digest, FILE_MODE, syncFolder, writeDurably } from './durable-files.ts'
 import { MANIFEST } from './manifest.ts'
 import { filesOf, type SnapshotFile } from './snapshot.ts'
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { FOLDER_MODE } from '../folder-mode.ts'
 
 /** What was read of a stream. */
 export interface Digest {
@@ -39,8 +40,7 @@ export async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array
   return meter.digest()
 }
 
-/** Owner only: the data of all users is there. */
-export const FOLDER_MODE = 0o700
+/** Owner only, as of their folders. */
 export const FILE_MODE = 0o600
 
 /** The bytes of a file, which is opened when they are first asked for. */

@@ -18,7 +18,7 @@ const START_WATCH_MS = 1_000
 export interface ProgramInstanceOptions<Started extends { program: Program }, Ready> {
   name: string
   log: Log
-  /** What it wrote about the work of its present caller alone, who is told the last of it if it ends; asked once it was ready. */
+  /** The output lines that are about the current request only: if the program ends after it was ready, the caller gets the last one. */
   callersLines: (program: Program) => string[]
   start: (hooks: StartHooks) => Promise<Started>
   /** Resolves once the program can work; the result is passed to the waiters. @throws Unstartable */
@@ -45,8 +45,8 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   log.info({ process: name, place: program.place }, 'engine process starting')
   const gone = program.exited.then((how) => {
     const end = `${name} ended: ${killReason ?? how}`
-    // Before it was ready it wrote about its start alone. Later it may have written of users' data, and any key sees the reason: its
-    // present caller is told what is about its own, and operators see all lines.
+    // Until the program is ready, its output is about its start. After that it may contain users' data, while the returned reason is
+    // visible to every key: so only the caller of the current request gets output, and only its own.
     const reason = wasReady ? end : end + lastOutput(program.lastLines())
     log.info({ process: name, last_line: program.lastLines().at(-1) }, 'engine process wrote last')
     ended.abort(new EngineProcessLost(wasReady ? end + lastOutput(options.callersLines(program)) : reason))

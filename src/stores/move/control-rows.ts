@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { messageOf, StoreFailed } from '../../errors.ts'
+import { withoutNul } from '../../without-nul.ts'
 import { type ControlDb, UniqueViolation } from '../control-db/port.ts'
 import { listTables, type StoredTable } from '../control-db/table-list.ts'
 import { type MoveOptions, MoveRefused } from './move-options.ts'
@@ -117,7 +118,7 @@ function storable(row: Tables[string]): Tables[string] {
   if (!Object.values(row).some(hasNul)) return row
   const values = Object.entries(row).map(([column, value]) => [
     column,
-    hasNul(value) ? value.replaceAll('\0', '\uFFFD') : value,
+    hasNul(value) ? withoutNul(value) : value,
   ])
   return Object.fromEntries(values)
 }

@@ -4,6 +4,7 @@ import { newId } from '../../ids.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { withoutNul } from '../../without-nul.ts'
 import { pageOf } from '../query-language/page.ts'
 import { orderOf } from './order.ts'
 import * as queries from './queries.ts'
@@ -109,8 +110,9 @@ function itemOf(
     call_id: call.id,
     call_started_at: call.started_at,
     call_ended_at: call.ended,
-    call_op_name: storable(call.op_name),
-    call_trace_id: storable(call.trace_id),
+    // One call whose names have U+0000 must not keep others out of a queue.
+    call_op_name: withoutNul(call.op_name),
+    call_trace_id: withoutNul(call.trace_id),
     finished_state: null,
     finished_by: null,
     claimed_by: null,
@@ -119,11 +121,6 @@ function itemOf(
     created_at: now,
     updated_at: now,
   }
-}
-
-/** A text of a call as the control database takes it, which has no U+0000: one call must not keep others out of a queue. */
-function storable(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd')
 }
 
 /** A row as the wire shows it. */

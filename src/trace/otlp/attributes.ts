@@ -1,7 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
 import { isRecord } from '../../is-record.ts'
 import { JSON_DEPTH_MAX } from '../../json-limits.ts'
-import { endOfValue, JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../lossless-json.ts'
+import { parseShallow } from '../../parse-shallow.ts'
 import { checked } from './checked.ts'
 import { AnyValue, KeyValue } from './wire.ts'
 
@@ -173,6 +174,8 @@ function numberOf(source: string): number | JsonText {
   return String(number) === source ? number : new JsonText(source)
 }
 
+type Reviver = NonNullable<Parameters<typeof parseShallow>[1]>
+
 /** Wire: a text that only resembles JSON stays a text, and so does JSON of too many levels. */
 function parsed(text: string): Plain {
   // TypeScript's reviver type lacks the third argument (ECMAScript "JSON.parse source text access").
@@ -181,9 +184,7 @@ function parsed(text: string): Plain {
     return isTree(value) ? Object.assign(emptyTree(), value) : value
   }
   try {
-    const value = JSON.parse(text, reviver as (this: unknown, key: string, value: Plain) => Plain)
-    endOfValue(text, 0, JSON_DEPTH_MAX)
-    return value
+    return parseShallow(text, reviver as Reviver) as Plain
   } catch {
     return text
   }

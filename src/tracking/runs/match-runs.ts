@@ -2,6 +2,7 @@ import sift from 'sift'
 import { isRecord } from '../../is-record.ts'
 import { JsonNumber } from '../../lossless-json.ts'
 import { parseLine } from '../metrics/json-lines.ts'
+import { configValues } from './client-record.ts'
 import type { RunsCriteria } from './runs-filter.ts'
 import type { ScannedRun } from './scan-queries.ts'
 
@@ -34,11 +35,8 @@ export function matchRuns({ runs, criteria, orderBy }: MatchJob): { id: string; 
 /** A `$where` would run code of the client's, and is not among the operations. */
 function testerOf(criteria: RunsCriteria): (fields: unknown) => boolean {
   const { $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $regex, $options, $not, $and, $or, $nor } = sift
-  const operations = {
-    ...{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $regex, $options, $not },
-    ...{ $and, $or, $nor },
-  }
-  return sift.createQueryTester(criteria, { operations })
+  const byValue = { $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $regex, $options, $not }
+  return sift.createQueryTester(criteria, { operations: { ...byValue, $and, $or, $nor } })
 }
 
 /** A run as filters see it. */
@@ -46,18 +44,9 @@ function fieldsOf({ config, summary, tags, ...columns }: MatchedRun): Record<str
   return {
     ...columns,
     tags: JSON.parse(tags),
-    ...(config !== undefined && { config: nested(valuesOf(parseLine(config) ?? {})) }),
+    ...(config !== undefined && { config: nested(configValues(config)) }),
     ...(summary !== undefined && { summary: nested(parseLine(summary) ?? {}) }),
   }
-}
-
-/** Wire: a config has an object with the `value` for each name. */
-function valuesOf(config: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(config).map(([name, entry]): [string, unknown] => [
-    name,
-    isRecord(entry) && 'value' in entry ? entry['value'] : entry,
-  ])
-  return Object.fromEntries(entries)
 }
 
 /** Values by path: a name with dots is one too, as clients log those of nested objects. */

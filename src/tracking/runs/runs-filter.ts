@@ -53,7 +53,7 @@ type Comparisons = z.output<typeof Comparisons>
 const SUPPORTED = `Runs can be filtered by ${RUN_PATHS}, with ${Object.keys(Comparisons.shape).join(', ')}, $and, $or and $nor`
 
 /** Columns by which the database may already leave out runs. */
-const NARROWING = new Set(['name', 'display_name', 'group_name', 'job_type'] as const)
+const NARROWING = ['name', 'display_name', 'group_name', 'job_type'] as const
 const TIME_COMPARISONS = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const
 
 /**
@@ -147,7 +147,7 @@ function narrowedBy(filter: RunsCriteria): RunsCondition[] {
   return Object.entries(filter).flatMap(([path, value]) => {
     if (path === '$and') return (value as RunsCriteria[]).flatMap(narrowedBy)
     const { $eq, $in = $eq === undefined ? undefined : [$eq], ...others } = value as Comparisons
-    const column = [...NARROWING].find((one) => one === path)
+    const column = NARROWING.find((one) => one === path)
     if (column !== undefined && $in?.every((one) => typeof one === 'string')) return [{ column, values: $in }]
     if (path !== 'created_at') return []
     return (['$gt', '$gte', '$lt', '$lte'] as const).flatMap((name) => {

@@ -56,9 +56,8 @@ export function runsModule(runs: Runs, removeOutputs: (runId: string) => Promise
             after: args.after ?? undefined,
             limit: limitOf(args),
           })
-          const cursors = new Map(found.map(({ row, cursor }) => [row.id, cursor]))
-          const nodes = found.map(({ row }) => runNode(row))
-          return connectionOf(nodes, args, ({ row }) => cursors.get(row.id) ?? row.id)
+          const nodes = found.map(({ row, cursor }) => ({ ...runNode(row), cursor }))
+          return connectionOf(nodes, args, ({ cursor }) => cursor)
         },
         runCount: (project: ProjectNode, args: { filters?: string | null }) =>
           runs.count({ entity: project.entityName, project: project.name, filters: args.filters ?? null }),

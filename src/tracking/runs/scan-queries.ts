@@ -72,7 +72,7 @@ function sizesAfter(db: ControlTx, scan: RunScan, after: string | undefined) {
   return query.orderBy('id', order).limit(STEP_ROWS_MAX).execute()
 }
 
-/** As many as have a limited size together; the first one whatever its size. */
+/** The ids of the longest prefix whose total size is within the limit, and at least one id. */
 function idsOfStep(sizes: readonly { id: string; bytes: number }[]): string[] {
   let bytes = 0
   const end = sizes.findIndex((run, at) => {

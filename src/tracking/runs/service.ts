@@ -11,6 +11,7 @@ import { parseLine } from '../metrics/json-lines.ts'
 import { createMetrics, type Metrics, type PointRow } from '../metrics/service.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { createRunAlerts, type RunAlerts } from './alerts.ts'
+import { configValues } from './client-record.ts'
 import { createFileStream, type FileStream } from './file-stream.ts'
 import { createRunFiles, type RunFiles } from './files.ts'
 import { createFindRuns, type FindRuns } from './find-runs.ts'
@@ -185,12 +186,8 @@ function shown(row: Omit<ListedRun, 'config' | 'summary'>) {
 }
 
 /** Wire: clients write each value of a config as `{value}`, and their own records under `_wandb`. */
+/** What a client has configured, without what it records about itself. */
 function configOf(text: string): Record<string, unknown> {
-  const entries = Object.entries(parseLine(text) ?? {}).filter(([key]) => key !== '_wandb')
-  return Object.fromEntries(
-    entries.map(([key, entry]) => [
-      key,
-      typeof entry === 'object' && entry !== null && 'value' in entry ? entry.value : entry,
-    ]),
-  )
+  const { _wandb: _, ...values } = configValues(text)
+  return values
 }

@@ -49,8 +49,8 @@ def separator(place: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """One line for the user. Any error ends only its own request. The log gets the traceback of what no one expected;
-    a problem with what a user has sent may quote it, and is for that user alone."""
+    """One line for the user. Any error ends only its own request. Unexpected errors go to the log with their traceback.
+    A Problem does not: its message may quote the user's data, and the log is shared by all users."""
     if isinstance(error, Problem):
         return str(error)
     traceback.print_exception(error, file=sys.stderr)

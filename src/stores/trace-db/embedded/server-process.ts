@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreFailed } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
+import { FOLDER_MODE } from '../../folder-mode.ts'
 import { createLogFolder } from '../../processes/log-folder.ts'
 import type { Server } from '../clickhouse/server.ts'
 import { type Instance, isHeld, startInstance, stopInstance } from './instance.ts'
@@ -19,9 +20,6 @@ const FIRST_STARTS_MAX = 4
 
 /** The process of a server that was killed holds the files until the disk has done its last writes. */
 const HELD_MS_MAX = 30_000
-
-/** Owner only: the password is there. */
-const FOLDER_MODE = 0o700
 
 export interface ServerOptions {
   /** Who else may read the tables; nobody where absent. */
