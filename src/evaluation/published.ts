@@ -30,7 +30,12 @@ export async function readPublished(
   if ((ref.kind !== 'object' && ref.kind !== 'op') || ref.edges.length > 0 || ref.version === undefined)
     throw invalidRequest(`${what} must be the ref of an object: ${text}`)
   if (ref.projectId !== projectId) throw invalidRequest(`${what} is not of project ${projectId}: ${text}`)
-  const { obj } = await objects.read({ project_id: projectId, object_id: ref.name, digest: ref.version })
+  const { obj } = await objects.read({
+    project_id: projectId,
+    object_id: ref.name,
+    digest: ref.version,
+    kind: ref.kind,
+  })
   const { digest, kind } = obj
   return {
     projectId,

@@ -39,7 +39,12 @@ async function messagesOf(
   const ref = parseRef(prompt)
   if (ref.kind !== 'object' || ref.version === undefined || ref.projectId !== projectId)
     throw invalidRequest('prompt must be the ref of an object of this project')
-  const { obj } = await objects.read({ project_id: projectId, object_id: ref.name, digest: ref.version })
+  const { obj } = await objects.read({
+    project_id: projectId,
+    object_id: ref.name,
+    digest: ref.version,
+    kind: ref.kind,
+  })
   const parsed = Prompt.safeParse(obj.val?.value())
   if (!parsed.success) throw invalidRequest(`${ref.name} is no prompt: it has no list of messages`)
   return parsed.data.messages

@@ -25,6 +25,10 @@ describe('GET /', () => {
     const page = await response.text()
     expect(page).toContain('export WANDB_BASE_URL=http://127.0.0.1:6060')
     expect(page).toMatch(/WANDB_API_KEY=local-0{40}$.*href="\/metrics"/ms)
+    const proxied = { host: '127.0.0.1:6060', 'x-forwarded-proto': 'https' }
+    expect(await (await server.request('/', { headers: proxied })).text()).toContain(
+      '=https://127.0.0.1:6060',
+    )
     const hostile = await server.request('/', { headers: { host: '<script>"' } })
     expect(hostile.status).toBe(421)
   })

@@ -3,7 +3,7 @@ import { placeOf } from '../../access.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { AuthMode } from '../../accounts/sessions/me.ts'
-import type { CallContext } from '../../http/caller.ts'
+import { type CallContext, originOf } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { internalProjectId } from '../../trace/ref-uri.ts'
 import { welcomePage } from './welcome-page.ts'
@@ -29,8 +29,7 @@ export function createServiceInfo({
   auth: AuthMode
 }): ServiceInfo {
   async function welcome(_input: object, context: CallContext): Promise<RawReply> {
-    const url = `http://${context.header('host') ?? 'localhost'}`
-    const page = welcomePage({ url, version, auth })
+    const page = welcomePage({ url: originOf(context), version, auth })
     return { headers: { 'content-type': 'text/html; charset=utf-8' }, body: page }
   }
 

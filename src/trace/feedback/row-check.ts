@@ -27,7 +27,7 @@ export function createRowCheck(deps: {
   }
 
   async function readObject(project_id: string, object_id: string, digest: string): Promise<JsonText | null> {
-    const { obj } = await deps.objects.read({ project_id, object_id, digest })
+    const { obj } = await deps.objects.read({ project_id, object_id, digest, kind: 'object' })
     return obj.val
   }
 

@@ -27,7 +27,8 @@ type IsWanted = (version: Pick<VersionRow, 'kind' | 'base_object_class'>) => boo
 
 /** Objects: named values with versions, distinguished by the digest of their content. */
 export interface Objects extends Publisher, Omit<Labelling, 'labelsOf' | 'removeLabels'> {
-  read(req: wire.ObjReadReq): Promise<wire.ObjReadRes>
+  /** Of an object and an op of one name the one of `kind`, where it is given. */
+  read(req: wire.ObjReadReq & Pick<VersionName, 'kind'>): Promise<wire.ObjReadRes>
   /** A version among those of one kind or class. @throws 404, with `deleted_at` when the version was deleted. */
   readOf(req: wire.ObjReadReq, isWanted: IsWanted): Promise<wire.ObjReadRes>
   delete(req: wire.ObjDeleteReq): Promise<wire.ObjDeleteRes>

@@ -12,6 +12,8 @@ import type { ObjsQueryReq } from './wire.ts'
 export interface VersionName {
   object_id: string
   digest: string
+  /** An object and an op may share a name: one of this kind is preferred. */
+  kind?: string | undefined
 }
 
 /** Reads versions, and separately their values, which may be large. */
@@ -53,8 +55,11 @@ export function createVersionReading(traces: TraceDb): VersionReading {
     const all = await versionsOf(projectId, [...new Set(names.map((name) => name.object_id))])
     const known = all.filter(isWanted)
     const byObject = Map.groupBy(known, (version) => version.object_id)
-    const find = ({ object_id, digest }: VersionName): VersionRow | undefined =>
-      findIn(byObject.get(object_id) ?? [], digest)
+    const find = ({ object_id, digest, kind }: VersionName): VersionRow | undefined => {
+      const versions = byObject.get(object_id) ?? []
+      const preferred = kind === undefined ? [] : versions.filter((version) => version.kind === kind)
+      return findIn(preferred, digest) ?? findIn(versions, digest)
+    }
     const aliases = await aliasesOf(
       projectId,
       names.filter((name) => find(name) === undefined),

@@ -38,6 +38,15 @@ describe('POST /refs/read_batch', () => {
     expect(await read()).toEqual([])
   })
 
+  it('200 with the object or the op that a ref names, where both have the name', async () => {
+    const project = server.newProject()
+    const rule = await publish(project, 'rule', { limit: 1 })
+    const op = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} }
+    await publish(project, 'rule', op)
+    const first = rule.replace(/:[^:]*$/, ':v0')
+    expect(await read(first, first.replace('/object/', '/op/'))).toEqual([{ limit: 1 }, op])
+  })
+
   it('200 with null where a path leads nowhere', async () => {
     const ref = await publish(server.newProject(), 'o', { list: [1], none: null, text: 'x' })
     const paths = [

@@ -62,7 +62,11 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
   type Read = [walk: Walk, text: string | undefined, edges: Edges]
 
   async function readVersions(waiting: Waiting[], unknown: Unknown): Promise<Read[]> {
-    const names = waiting.map(({ ref }) => ({ object_id: ref.name, digest: ref.version ?? '' }))
+    const names = waiting.map(({ ref }) => ({
+      object_id: ref.name,
+      digest: ref.version ?? '',
+      kind: ref.kind,
+    }))
     const values = await objects.readValues(waiting[0]?.ref.projectId ?? '', names)
     return waiting.map(({ walk, ref }, index) => {
       if (values[index] === undefined && unknown === 'refused')

@@ -20,7 +20,7 @@ export function createRegistry({ objects }: { objects: Objects }): Registry {
     const { projectId, kind, name, version = 'latest' } = parseRef(ref)
     requireRight(context.caller.rights, 'read', placeOf(projectId))
     if (kind !== 'object' && kind !== 'op') throw invalidRequest(`Only objects are linked, not ${ref}`)
-    const { obj } = await objects.read({ project_id: projectId, object_id: name, digest: version })
+    const { obj } = await objects.read({ project_id: projectId, object_id: name, digest: version, kind })
     const project_id = `${target.entity_name}/${target.project_name}`
     const object_id = target.portfolio_name
     const pinned = `weave:///${projectId}/${kind}/${name}:${obj.digest}`

@@ -33,7 +33,7 @@ export async function datasetLines(
   if (ref?.kind !== 'object' || ref.edges.length > 0) throw notDataset(url)
   const { projectId: project_id, name: object_id, version = 'latest' } = ref
   requireRight(context.caller.rights, 'read', placeOf(project_id))
-  const { obj } = await objects.read({ project_id, object_id, digest: version })
+  const { obj } = await objects.read({ project_id, object_id, digest: version, kind: ref.kind })
   const dataset = Dataset.safeParse(obj.val?.value())
   const table = dataset.success ? refOf(dataset.data.rows) : undefined
   if (table?.kind !== 'table' || table.projectId !== project_id) throw notDataset(url)
