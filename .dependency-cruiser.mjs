@@ -16,7 +16,7 @@ const AREAS = [
 ]
 
 /** Folders of `src` that areas stand on, or that stand in front of them. */
-const FOUNDATIONS = ['http', 'jobs', 'rule-threads', 'stores', 'telemetry', 'threads', 'web']
+const FOUNDATIONS = ['fairness', 'http', 'jobs', 'rule-threads', 'stores', 'telemetry', 'threads', 'web']
 
 /** The folder of `src` that composes the areas, one file for each. */
 const COMPOSITION = 'areas'
@@ -60,11 +60,10 @@ export default {
         path: `^src/${anyOf(AREAS)}/`,
         pathNot: ['/routes\\.ts$', ...TESTS],
       },
-      // A body that is read as a stream is checked by its resource, which needs the error messages. Fields of GraphQL
-      // declare who may ask for them, as routes do.
+      // Fields of GraphQL declare who may ask for them, as routes do.
       to: {
         path: '^src/http/',
-        pathNot: '^src/http/(access|caller|caller-limits|route|validation-error)\\.ts$',
+        pathNot: '^src/http/(access|caller|caller-limits|route)\\.ts$',
       },
     },
     {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Config, readConfig } from '../../src/config.ts'
 import { messageOf } from '../../src/errors.ts'
 import { type Check, type Finding, failed, ok } from './doctor/check.ts'
-import { addDoctorGpu } from './doctor-gpu.ts'
+import { addDoctorGpu } from './doctor/gpu.ts'
 import { dataOption, defaultDataFolder, examples, jsonOption } from './options.ts'
 
 type Found = Finding & { name: string }

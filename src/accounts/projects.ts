@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Place } from '../access.ts'
 import { notAllFound } from '../errors.ts'
-import { entityOf } from '../owner-lines.ts'
+import { entityOf } from '../fairness/fair-queue.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { nowIso } from '../time.ts'
 import { type ProjectName, parseProjectId } from './project-name.ts'

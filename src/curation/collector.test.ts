@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import { TURN_MS } from '../in-turns.ts'
 import { JsonText } from '../lossless-json.ts'
 import type { Fields } from '../testing.ts'
 import { finishedCall } from '../trace/test-calls.ts'
+import { WORK_MS_MAX } from '../yielding.ts'
 import { type CollectorDeps, createCollector } from './collector.ts'
 import { createTally } from './left-out.ts'
 import { chatCall } from './test-collecting.ts'
@@ -37,7 +37,7 @@ describe('createCollector', () => {
     const calls = Array.from({ length: 5 }, (_, index) => read(chatCall(`question ${index}`, 'yes')))
     // As if the work on each call took a whole turn.
     let now = 0
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += TURN_MS))
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += WORK_MS_MAX))
     let turns = 0
     const count = (): void => {
       turns++

@@ -1,9 +1,9 @@
 import { tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
-import { inTurns } from '../in-turns.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
 import { projectIdOf } from '../trace/project-path-wire.ts'
+import { forEachYielding } from '../yielding.ts'
 import type { Candidate } from './candidate.ts'
 import type { Conversation } from './chat-shapes.ts'
 import { createConversations } from './conversations.ts'
@@ -76,13 +76,15 @@ export function createCollector(deps: CollectorDeps): Collector {
     const columns = 'dataset' in into ? into.dataset.columns : undefined
     const all: Made[] = []
     if (columns != null) {
-      await inTurns(chosen, (one) => all.push(ifHoldable(() => rowOfColumns({ projectId, ...one }, columns))))
+      await forEachYielding(chosen, (one) =>
+        all.push(ifHoldable(() => rowOfColumns({ projectId, ...one }, columns))),
+      )
       return all
     }
     const candidates = chosen.map(({ candidate }) => candidate)
     const where = { messages: messages ?? undefined, projectId, context, taken }
     const understood = await conversations.of(candidates, where)
-    await inTurns(chosen.entries(), ([index, one]) => {
+    await forEachYielding(chosen.entries(), ([index, one]) => {
       const found = understood[index] ?? { reason: 'is no conversation' }
       const source = { projectId, ...one }
       const made = (conversation: Conversation): Made =>

@@ -1,7 +1,7 @@
 import type { CallContext } from '../http/caller.ts'
-import { inTurns } from '../in-turns.ts'
 import { isRecord } from '../is-record.ts'
 import type { Calls } from '../trace/calls/service.ts'
+import { forEachYielding } from '../yielding.ts'
 import { type Candidate, valueAt } from './candidate.ts'
 import { answerIn, type Conversation, chatOf, messagesIn } from './chat-shapes.ts'
 import { type Below, llmBelow } from './llm-below.ts'
@@ -41,7 +41,7 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): 
   /** A model's call itself, the one model's call below, or its input and output as texts. */
   async function foundOut(candidates: readonly Candidate[], where: Where): Promise<Understood[]> {
     const read: ReadCandidate[] = []
-    await inTurns(candidates, (candidate) => {
+    await forEachYielding(candidates, (candidate) => {
       const inputs: unknown = JSON.parse(candidate.asked.inputs)
       const output: unknown = JSON.parse(candidate.asked.output)
       const chat = chatOf({ inputs, output, attributes: candidate.call.attributes.value() })
@@ -71,7 +71,7 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): 
   ): Promise<Understood[]> {
     if (messages === undefined) return foundOut(candidates, where)
     const all: Understood[] = []
-    await inTurns(candidates, (candidate) => all.push(atPaths(candidate, messages)))
+    await forEachYielding(candidates, (candidate) => all.push(atPaths(candidate, messages)))
     return all
   }
 

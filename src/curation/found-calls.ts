@@ -1,11 +1,11 @@
 import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
-import { inTurns } from '../in-turns.ts'
 import { JsonText, memberText } from '../lossless-json.ts'
 import { inBatches, inHalves, type Size } from '../trace/batches.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { isRef } from '../trace/ref-uri.ts'
 import { refsAmong, withValues } from '../trace/refs/input-refs.ts'
 import type { Refs } from '../trace/refs/service.ts'
+import { forEachYielding } from '../yielding.ts'
 import { type Candidate, merged } from './candidate.ts'
 
 /** A call, and for a prediction what the evaluation says of it. */
@@ -33,7 +33,7 @@ export async function* candidatesOf(
   found: readonly FoundCall[],
 ): AsyncGenerator<Candidate[]> {
   const named = new Map<FoundCall, string[]>()
-  await inTurns(found, (one) => named.set(one, refsOf(one)))
+  await forEachYielding(found, (one) => named.set(one, refsOf(one)))
   const resolved = async (some: readonly FoundCall[]) => {
     const all = some.flatMap((one) => named.get(one) ?? [])
     return { some, values: all.length === 0 ? NOTHING : await refs.resolve(projectId, all) }
@@ -45,7 +45,7 @@ export async function* candidatesOf(
     })
     for (const batch of inBatches(some, PER_BATCH, sizeOf)) {
       const candidates: Candidate[] = []
-      await inTurns(batch, (one) => candidates.push(candidateOf(one, values)))
+      await forEachYielding(batch, (one) => candidates.push(candidateOf(one, values)))
       yield candidates
     }
   }

@@ -1,8 +1,9 @@
 import { tooLarge } from '../errors.ts'
 import type { CallContext } from '../http/caller.ts'
-import { withTurns } from '../in-turns.ts'
+import { slicesOf } from '../slices.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../trace/calls/service.ts'
+import { yielding } from '../yielding.ts'
 import { type Conversation, chatOf } from './chat-shapes.ts'
 
 /** Wire: a list in a filter is limited to this. */
@@ -31,10 +32,10 @@ export async function llmBelow(
   while (level.size > 0) {
     const parents = [...level.keys()]
     const next = new Map<string, string>()
-    for (let at = 0; at < parents.length; at += PARENTS_PER_QUERY) {
-      const filter = { parent_ids: parents.slice(at, at + PARENTS_PER_QUERY) }
+    for (const some of slicesOf(parents, PARENTS_PER_QUERY)) {
+      const filter = { parent_ids: some }
       const children = await calls.list({ project_id, filter, columns: COLUMNS }, context)
-      for await (const call of withTurns(children)) {
+      for await (const call of yielding(children)) {
         if (++looked > LOOKED_AT_MAX)
           throw tooLarge('There are too many calls below these: collect fewer at once')
         const root = level.get(call.parent_id ?? '') ?? ''

@@ -1,7 +1,7 @@
 import { invalidRequest, tooManyRequests } from '../errors.ts'
+import { createFairLimiter } from '../fairness/fair-limiter.ts'
 import type { CallContext } from '../http/caller.ts'
 import { JsonText } from '../lossless-json.ts'
-import { createOwnerTurns } from '../owner-turns.ts'
 import { checkObjectId } from '../trace/objects/publisher.ts'
 import { safeName } from '../trace/objects/safe-name.ts'
 import { projectIdOf } from '../trace/project-path-wire.ts'
@@ -40,9 +40,9 @@ export interface Curation {
 export function createCuration(deps: CurationDeps): Curation {
   const { gather } = createCollector(deps)
   const training = createTraining(deps)
-  const turns = createOwnerTurns({
-    places: AT_ONCE,
-    ownerPlaces: 1,
+  const turns = createFairLimiter({
+    slots: AT_ONCE,
+    ownerSlots: 1,
     waitingMax: WAITING_MAX,
     refusal: (entity) =>
       tooManyRequests(`${WAITING_MAX} collects of ${entity} are waiting already`, RETRY_SECONDS),

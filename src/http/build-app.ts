@@ -4,12 +4,13 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
 import { bodyShapeOf, keptOf } from '../body-shape.ts'
+import { createEventLoopTurns, type EventLoopTurns } from '../fairness/event-loop-turns.ts'
 import { newId } from '../ids.ts'
 import { parseLax } from '../lax-parse.ts'
 import type { Log } from '../log.ts'
-import { createLoopTurns, type LoopTurns } from '../loop-turns.ts'
 import { withQueryLimits } from '../query-limits.ts'
 import { NO_SPAN, NO_TELEMETRY, type Span, type Telemetry } from '../telemetry.ts'
+import { validationFailure } from '../validation-error.ts'
 import type { WebPages } from '../web/pages.ts'
 import { type Access, type Allowed, type Authorize, needsKey } from './access.ts'
 import { addApiDocs } from './api-docs.ts'
@@ -35,7 +36,6 @@ import { ownerOf } from './request-owner.ts'
 import { spanStartOf, subjectAttributes } from './request-span.ts'
 import type { RawReply, Route } from './route.ts'
 import { jsonLines } from './stream-reply.ts'
-import { validationFailure } from './validation-error.ts'
 import { addWeb } from './web.ts'
 
 export interface AppOptions {
@@ -59,7 +59,7 @@ export interface AppOptions {
 export function buildApp(routes: readonly Route[], options: AppOptions): Hono {
   const app = new Hono()
   const bodies = createHeldBodies()
-  const turns = createLoopTurns()
+  const turns = createEventLoopTurns()
   const { web } = options
   const foreign = createHostCheck(options.hosts ?? [])
   app.use(async (c, next) => {
@@ -138,7 +138,7 @@ type Handler = (request: Request, pathParams: Record<string, string>, body: Read
 
 function handlerOf(
   declaration: Route,
-  { bodies, turns }: { bodies: HeldBodies; turns: LoopTurns },
+  { bodies, turns }: { bodies: HeldBodies; turns: EventLoopTurns },
   { authenticator, authorize, log, observe, limits = NO_CALLER_LIMITS, telemetry = NO_TELEMETRY }: AppOptions,
 ): Handler {
   /** Made with the first request: of all routes together it takes a quarter of a second. */
@@ -227,7 +227,7 @@ interface Work {
   requestId: string
   body: Readable
   bodies: HeldBodies
-  turns: LoopTurns
+  turns: EventLoopTurns
   /** Counts the body's bytes, as soon as the caller is known. */
   held?: HeldBody
   query: Record<string, string | string[]>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { ValidationErrorBody } from '../validation-error.ts'
 import type { Route } from './route.ts'
-import { ValidationErrorBody } from './validation-error.ts'
 
 const OpenaiErrorObject = z.object({
   message: z.string(),

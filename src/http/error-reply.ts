@@ -1,8 +1,8 @@
 import { ClientError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { logUnexpected } from '../unexpected-error.ts'
+import { ValidationFailure } from '../validation-error.ts'
 import type { Route } from './route.ts'
-import { ValidationFailure } from './validation-error.ts'
 
 export interface ErrorReply {
   status: number

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { TURN_MS } from '../in-turns.ts'
 import { stringify } from '../lossless-json.ts'
+import { WORK_MS_MAX } from '../yielding.ts'
 import { jsonBody } from './json-body.ts'
 
 it('is the text of a small value', async () => {
@@ -19,7 +19,7 @@ it('is the bytes of a large value, and others run between its parts', async () =
   })()
   const slow = (text: string) => ({
     toJSON() {
-      const end = performance.now() + TURN_MS
+      const end = performance.now() + WORK_MS_MAX
       while (performance.now() < end);
       return text
     },

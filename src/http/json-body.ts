@@ -1,5 +1,5 @@
-import { withTurns } from '../in-turns.ts'
 import { stringifyInPieces } from '../lossless-json.ts'
+import { yielding } from '../yielding.ts'
 
 /** Characters that become bytes at once; most replies have fewer and stay one text. */
 const CHUNK_CHARS = 64 * 1024
@@ -8,7 +8,7 @@ const CHUNK_CHARS = 64 * 1024
 export async function jsonBody(value: unknown): Promise<string | Uint8Array> {
   const chunks: Buffer[] = []
   let rest = ''
-  for await (const chunk of withTurns(inChunks(stringifyInPieces(value)))) {
+  for await (const chunk of yielding(inChunks(stringifyInPieces(value)))) {
     if (chunk.length < CHUNK_CHARS) rest = chunk
     else chunks.push(Buffer.from(chunk))
   }

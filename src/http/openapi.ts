@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { inTurns } from '../in-turns.ts'
+import { forEachYielding } from '../yielding.ts'
 import { needsKey } from './access.ts'
 import { ErrorBodies, ValidationErrorBodies } from './error-bodies.ts'
 import { type Json, schemaOf } from './openapi-schemas.ts'
@@ -14,7 +14,7 @@ import { REFUSALS } from './statuses.ts'
 export async function openApiDocument(routes: readonly Route[], version: string): Promise<Json> {
   const schemas: Json = {}
   const paths: Record<string, Json> = {}
-  await inTurns(routes, (declaration) => {
+  await forEachYielding(routes, (declaration) => {
     const operation = operationOf(declaration, schemas)
     for (const [index, path] of literalsOf(declaration).entries()) {
       const plain = path.replace('+}', '}')

@@ -4,11 +4,11 @@ import type { BodyShape } from '../body-shape.ts'
 import { ClientError, clientGone, invalidRequest, unsupportedMediaType } from '../errors.ts'
 import { JSON_DEPTH_MAX } from '../json-limits.ts'
 import { type KeepShape, parseKeeping } from '../lossless-json.ts'
-import { parseSliced } from '../sliced-json.ts'
+import { jsonInvalid, ValidationFailure } from '../validation-error.ts'
 import { type BodyLimits, bodyTooLarge, readArriving } from './arriving-body.ts'
 import { checkEnvelope } from './envelope-bounds.ts'
 import { type FormField, parseFormData } from './form-data.ts'
-import { jsonInvalid, ValidationFailure } from './validation-error.ts'
+import { parseSliced } from './sliced-json.ts'
 
 /** Wire: the trace service takes 32 MiB a request and its clients cut their batches at 31 MiB. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { entityOf } from '../owner-lines.ts'
+import { entityOf } from '../fairness/fair-queue.ts'
 import type { Caller } from './caller.ts'
 
 /** Where batches name their project: `body.batch[0].req.start.project_id`. */

@@ -21,7 +21,7 @@ async function add(kind: string, entity: string, ids: readonly string[]): Promis
 }
 
 const idsOf = (kind: string, limit: number, running: readonly JobRow[] = []) =>
-  createDueInTurn(control)({ kind, running, limit, entityPlaces: limit, ending: false })
+  createDueInTurn(control)({ kind, running, limit, entitySlots: limit, ending: false })
 
 async function running(entity: string): Promise<JobRow> {
   await add('busy', entity, [entity])
@@ -29,7 +29,7 @@ async function running(entity: string): Promise<JobRow> {
 }
 
 describe('createDueInTurn', () => {
-  it('gives each place to the entity that has the fewest, in the order of its own jobs', async () => {
+  it('gives each slot to the entity that has the fewest, in the order of its own jobs', async () => {
     await add('kind', 'flood', ['f1', 'f2', 'f3', 'f4'])
     await add('kind', 'other', ['o1', 'o2'])
     await add('kind', '', ['n1'])
@@ -41,7 +41,7 @@ describe('createDueInTurn', () => {
     expect(await countOpenBy(control, { kind: 'kind', by: 'key_id', name: 'x' })).toBe(0)
   })
 
-  it('gives a single place to one entity after the other, though all have many jobs', async () => {
+  it('gives a single slot to one entity after the other, though all have many jobs', async () => {
     const entities = ['a', 'b', 'c', 'd', 'e']
     for (const entity of entities)
       await add(
@@ -52,16 +52,16 @@ describe('createDueInTurn', () => {
     const dueInTurn = createDueInTurn(control)
     const given: string[] = []
     for (let turn = 0; turn < 7; turn++) {
-      const ids = await dueInTurn({ kind: 'single', running: [], limit: 1, entityPlaces: 1, ending: false })
+      const ids = await dueInTurn({ kind: 'single', running: [], limit: 1, entitySlots: 1, ending: false })
       given.push(...ids)
       await control.deleteFrom('jobs').where('id', 'in', ids).execute()
     }
     expect(given).toEqual(['a1', 'b1', 'c1', 'd1', 'e1', 'a2', 'b2'])
   })
 
-  it('gives an entity no more places than it may have, those that it has included', async () => {
+  it('gives an entity no more slots than it may have, those that it has included', async () => {
     await add('limited', 'many', ['m1', 'm2', 'm3', 'm4'])
-    const due = { kind: 'limited', limit: 4, entityPlaces: 2, ending: false }
+    const due = { kind: 'limited', limit: 4, entitySlots: 2, ending: false }
     const dueInTurn = createDueInTurn(control)
     expect(await dueInTurn({ ...due, running: [] })).toEqual(['m1', 'm2'])
     const one = await running('many')

@@ -14,7 +14,7 @@ afterAll(() => control[Symbol.asyncDispose]())
 
 const MINUTE_MS = 60_000
 
-/** Which attempts are asked to end: of entities that hold the places since so many ms, while others wait. */
+/** Which attempts are asked to end: of entities that hold the slots since so many ms, while others wait. */
 async function askedOf(
   kind: string,
   { held, ending = [], waiting }: { held: [string, number][]; ending?: string[]; waiting: string[] },
@@ -45,7 +45,7 @@ async function askedOf(
 const FLOOD: [string, number][] = [1, 2, 4, 3].map((minutes) => ['flood', minutes * MINUTE_MS])
 
 describe('endTurns', () => {
-  it('asks the longest attempts of the entity with the most places, one for each entity that has fewer', async () => {
+  it('asks the longest attempts of the entity with the most slots, one for each entity that has fewer', async () => {
     expect((await askedOf('one', { held: FLOOD, waiting: ['flood', 'other', 'other'] })).asked).toEqual([
       'flood2',
     ])
@@ -63,7 +63,7 @@ describe('endTurns', () => {
     })
   })
 
-  it('asks none while places are free, only their own entity waits, or enough are ending', async () => {
+  it('asks none while slots are free, only their own entity waits, or enough are ending', async () => {
     expect((await askedOf('free', { held: FLOOD.slice(1), waiting: ['other'] })).asked).toEqual([])
     expect((await askedOf('own', { held: FLOOD, waiting: ['flood'] })).asked).toEqual([])
     const ending = ['flood1']

@@ -5,8 +5,8 @@ import * as queries from './queries.ts'
 import type { RunningJobs } from './running-jobs.ts'
 
 /**
- * Where all places of a kind are taken here and entities with fewer of them have due jobs, asks as many attempts to end whose turn
- * is over: those that began first, of the entities with the most places.
+ * Where all slots of a kind are taken here and entities with fewer of them have due jobs, asks as many attempts to end whose turn
+ * is over: those that began first, of the entities with the most slots.
  * @returns milliseconds until another turn will be over that is waited for
  */
 export async function endTurns(
@@ -16,17 +16,17 @@ export async function endTurns(
   const own = running.rows().filter((row) => row.kind === kind)
   if (turnMs === Number.POSITIVE_INFINITY || own.length < concurrency) return Number.POSITIVE_INFINITY
   const going = own.filter((row) => !running.isEnding(row))
-  const places = new Map<string, number>()
-  for (const { entity } of going) places.set(entity, placesOf(places, entity) + 1)
+  const slots = new Map<string, number>()
+  for (const { entity } of going) slots.set(entity, slotsOf(slots, entity) + 1)
   const waiting = await queries.dueEntities(control, kind)
-  const byPlaces = waiting.toSorted((one, other) => placesOf(places, one) - placesOf(places, other))
+  const bySlots = waiting.toSorted((one, other) => slotsOf(slots, one) - slotsOf(slots, other))
   let idleMs = Number.POSITIVE_INFINITY
-  // The first ones get the places of those that are ending.
-  for (const entity of byPlaces.slice(own.length - going.length)) {
-    const most = Math.max(...places.values())
-    if (most <= placesOf(places, entity)) break
+  // The first ones get the slots of those that are ending.
+  for (const entity of bySlots.slice(own.length - going.length)) {
+    const most = Math.max(...slots.values())
+    if (most <= slotsOf(slots, entity)) break
     const longest = going
-      .filter((row) => placesOf(places, row.entity) === most && !running.isEnding(row))
+      .filter((row) => slotsOf(slots, row.entity) === most && !running.isEnding(row))
       .toSorted(byStart)
     const leftMs = (row: JobRow): number => Date.parse(row.started_at ?? '') + turnMs - Date.now()
     const over = longest.find((row) => leftMs(row) <= 0)
@@ -35,14 +35,14 @@ export async function endTurns(
       continue
     }
     running.endTurn(over)
-    places.set(over.entity, placesOf(places, over.entity) - 1)
-    places.set(entity, placesOf(places, entity) + 1)
+    slots.set(over.entity, slotsOf(slots, over.entity) - 1)
+    slots.set(entity, slotsOf(slots, entity) + 1)
   }
   return idleMs
 }
 
-function placesOf(places: ReadonlyMap<string, number>, entity: string): number {
-  return places.get(entity) ?? 0
+function slotsOf(slots: ReadonlyMap<string, number>, entity: string): number {
+  return slots.get(entity) ?? 0
 }
 
 function byStart(one: JobRow, other: JobRow): number {

@@ -1,4 +1,4 @@
-import { roundRobin } from '../round-robin.ts'
+import { roundRobin } from '../fairness/round-robin.ts'
 
 /** What the order of waiting jobs depends on. */
 interface WaitingJob {
@@ -22,32 +22,32 @@ export function fairOrder<Job extends WaitingJob>(
   waiting: readonly Job[],
   { groups, entities }: LastStarted,
 ): Job[] {
-  const byEntity = linesOf(waiting, ({ entity }) => entity, entities)
+  const byEntity = queuesOf(waiting, ({ entity }) => entity, entities)
   return inTurn(
-    byEntity.map((line) => ({
-      ...line,
-      jobs: inTurn(linesOf(line.jobs, ({ group_key }) => group_key ?? '', groups)),
+    byEntity.map((queue) => ({
+      ...queue,
+      jobs: inTurn(queuesOf(queue.jobs, ({ group_key }) => group_key ?? '', groups)),
     })),
   )
 }
 
-interface Line<Job> {
+interface Queue<Job> {
   /** When its last job started; empty where none has, which goes before all others. */
   since: string
   jobs: Job[]
 }
 
-function linesOf<Job>(
+function queuesOf<Job>(
   jobs: readonly Job[],
   nameOf: (job: Job) => string,
   lastStarted: ReadonlyMap<string, string>,
-): Line<Job>[] {
+): Queue<Job>[] {
   const named = [...Map.groupBy(jobs, nameOf)]
   return named.map(([name, own]) => ({ since: lastStarted.get(name) ?? '', jobs: own }))
 }
 
-function inTurn<Job>(lines: readonly Line<Job>[]): Job[] {
-  const byTurn = lines.toSorted((one, other) => compare(one.since, other.since))
+function inTurn<Job>(queues: readonly Queue<Job>[]): Job[] {
+  const byTurn = queues.toSorted((one, other) => compare(one.since, other.since))
   return roundRobin(byTurn.map(({ jobs }) => jobs))
 }
 

@@ -65,7 +65,7 @@ export interface JobKind<Payload> {
    */
   entityConcurrency?: number
   /**
-   * Milliseconds after which an attempt is asked to end where an entity with fewer attempts has due jobs and all places here are
+   * Milliseconds after which an attempt is asked to end where an entity with fewer attempts has due jobs and all slots here are
    * taken; otherwise an attempt lasts as long as it takes. Only of a kind whose jobs are taken by time.
    */
   turnMs?: number

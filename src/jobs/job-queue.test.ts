@@ -82,7 +82,7 @@ describe('a job', () => {
     expect(most).toBe(2)
   })
 
-  it('gets one of the last places of its kind while jobs of another entity hold the rest', async () => {
+  it('gets one of the last slots of its kind while jobs of another entity hold the rest', async () => {
     const begun: string[] = []
     const { handle, open } = gated()
     await using server = await serve({

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import { isRecord } from '../is-record.ts'
+import { slicesOf } from '../slices.ts'
 import type { JobsTable } from '../stores/control-db/job-table.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
@@ -17,10 +18,10 @@ const FINISHED = ['completed', 'failed', 'cancelled'] as const
 
 /** Adds jobs; one that waits or runs under the same id stays as it is. */
 export async function insertJobs(tx: ControlTx, rows: readonly NewJobRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
+  for (const some of slicesOf(rows, ROWS_PER_INSERT))
     await tx
       .insertInto('jobs')
-      .values(rows.slice(at, at + ROWS_PER_INSERT))
+      .values(some)
       .onConflict((conflict) =>
         conflict
           .columns(['kind', 'id'])
@@ -289,12 +290,12 @@ export async function payloadsOf(
   { kind, ids }: { kind: string; ids: readonly string[] },
 ): Promise<Map<string, string>> {
   const payloads = new Map<string, string>()
-  for (let from = 0; from < ids.length; from += PAYLOADS_AT_ONCE) {
+  for (const some of slicesOf(ids, PAYLOADS_AT_ONCE)) {
     const rows = await control
       .selectFrom('jobs')
       .select(['id', 'payload'])
       .where('kind', '=', kind)
-      .where('id', 'in', ids.slice(from, from + PAYLOADS_AT_ONCE))
+      .where('id', 'in', some)
       .execute()
     for (const { id, payload } of rows) payloads.set(id, payload)
   }

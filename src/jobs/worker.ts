@@ -22,7 +22,7 @@ const POLL_ALONE_MS = 30_000
 /** Pause after an error of the database, such as a full disk. */
 const ERROR_PAUSE_MS = 2_000
 
-/** How long free places of a kind wait for others to become free too. Those that are taken already may stay so for long. */
+/** How long free slots of a kind wait for others to become free too. Those that are taken already may stay so for long. */
 const GATHERING_MS = 1_000
 
 export interface WorkerDeps extends LeasesDeps {
@@ -116,12 +116,12 @@ async function pass(deps: PassDeps): Promise<number> {
 }
 
 /**
- * Fills free places of a kind, some at a time, since each statement that takes jobs is a commit.
- * @returns milliseconds until free places have waited long enough for others
+ * Fills free slots of a kind, some at a time, since each statement that takes jobs is a commit.
+ * @returns milliseconds until free slots have waited long enough for others
  */
 async function takeDue(
   { control, running, owner, leaseMs, dueInTurn, started, takenAt }: PassDeps,
-  { kind, concurrency, entityConcurrency: entityPlaces, order }: DefinedKind,
+  { kind, concurrency, entityConcurrency: entitySlots, order }: DefinedKind,
   { ending }: { ending: boolean },
 ): Promise<number> {
   const own = running.rows().filter((row) => row.kind === kind)
@@ -131,7 +131,7 @@ async function takeDue(
   if (free < Math.ceil(concurrency / 4) && gatheringMs > 0) return gatheringMs
   const ids =
     order === 'by-time'
-      ? await dueInTurn({ kind, running: own, limit: free, entityPlaces, ending })
+      ? await dueInTurn({ kind, running: own, limit: free, entitySlots, ending })
       : (await idsInTurn(control, { kind, running: own, ending, startedHere: started(kind) })).slice(0, free)
   if (ids.length === 0) return Number.POSITIVE_INFINITY
   takenAt.set(kind, performance.now())

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../errors.ts'
-import { createOwnerTurns } from '../owner-turns.ts'
+import { createFairLimiter } from '../fairness/fair-limiter.ts'
 
 /** Jobs of one entity that wait: more than the rules of four evaluations with a hundred scorers each, which have 16 rows in progress. */
 const WAITING_MAX = 10_000
@@ -51,9 +51,9 @@ export function createThreads<Job, Answer>({
   threadsMax,
   memoryMbMax,
 }: ThreadsOptions): RunInThread<Job, Answer> {
-  const turns = createOwnerTurns({
-    places: threadsMax,
-    ownerPlaces: 1,
+  const turns = createFairLimiter({
+    slots: threadsMax,
+    ownerSlots: 1,
     waitingMax: WAITING_MAX,
     refusal: (entity) =>
       tooManyRequests(`${WAITING_MAX} pieces of such work of ${entity} are waiting already`, RETRY_SECONDS),

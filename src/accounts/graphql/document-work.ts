@@ -1,8 +1,8 @@
 import type { GraphQLResolveInfo } from 'graphql'
 import pLimit from 'p-limit'
 import { type ClientError, invalidRequest } from '../../errors.ts'
+import { createEventLoopTurns } from '../../fairness/event-loop-turns.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { createLoopTurns } from '../../loop-turns.ts'
 import { member } from './record-types.ts'
 
 /** How deep a document may read. Clients read up to 7 levels deep; runs of projects of runs are four more each time. */
@@ -49,7 +49,7 @@ export interface DocumentWork {
 
 /** Counts the work of documents, in which callers take turns at the event loop: SQLite answers without giving it one. */
 export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'signal'>) => DocumentWork {
-  const turns = createLoopTurns()
+  const turns = createEventLoopTurns()
 
   return ({ caller: { defaultEntity, keyId }, signal: clientGone }) => {
     const stopped = new AbortController()

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { MonitoredCallsTable, MonitorStatesTable } from '../../stores/control-db/tables.ts'
 import { nowIso } from '../../time.ts'
@@ -46,10 +47,10 @@ export function statesIn(control: ControlDb, project_id: string): Promise<Monito
 
 /** Notes calls; a call that is noted already gets a new note. */
 export async function noteCalls(tx: ControlTx, calls: readonly MonitoredCall[]): Promise<void> {
-  for (let at = 0; at < calls.length; at += ROWS_PER_INSERT)
+  for (const some of slicesOf(calls, ROWS_PER_INSERT))
     await tx
       .insertInto('monitored_calls')
-      .values(calls.slice(at, at + ROWS_PER_INSERT))
+      .values(some)
       .onConflict((conflict) =>
         conflict.columns(['project_id', 'call_id']).doUpdateSet((eb) => ({
           noted_at: eb.ref('excluded.noted_at'),

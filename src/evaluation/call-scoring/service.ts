@@ -1,6 +1,7 @@
 import { invalidRequest, notFound, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import { slicesOf } from '../../slices.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { principalOf } from '../background-context.ts'
@@ -37,8 +38,8 @@ export function createCallScoring(
   /** @throws 404 that names the first unknown call. */
   async function checkCalls(project_id: string, ids: readonly string[], context: CallContext): Promise<void> {
     const missing = new Set(ids)
-    for (let at = 0; at < ids.length; at += CALLS_PER_QUERY) {
-      const filter = { call_ids: ids.slice(at, at + CALLS_PER_QUERY) }
+    for (const some of slicesOf(ids, CALLS_PER_QUERY)) {
+      const filter = { call_ids: some }
       for await (const id of await calls.ids({ project_id, filter }, context)) missing.delete(id)
     }
     const [first] = missing

@@ -1,6 +1,6 @@
-import { inTurns } from '../../in-turns.ts'
 import { isRecord } from '../../is-record.ts'
 import { joinPath } from '../../trace/query-language/json-path.ts'
+import { forEachYielding } from '../../yielding.ts'
 import type { RowOfTrials, TrialPosition } from './sorted-trials.ts'
 import type * as wire from './wire.ts'
 
@@ -26,7 +26,7 @@ export async function pairScores(
   pairing: Pairing,
 ): Promise<Map<string, Paired>> {
   const sums = new Map<string, Map<string, Sum>>()
-  await inTurns(rows, ({ trials }) => {
+  await forEachYielding(rows, ({ trials }) => {
     const groups = Map.groupBy(trials, ({ root }) => root)
     const base = groups.get(pairing.baseline)
     if (base === undefined || groups.size === 1) return

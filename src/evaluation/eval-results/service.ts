@@ -1,6 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { withTurns } from '../../in-turns.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { inBatches } from '../../trace/batches.ts'
 import type { Calls } from '../../trace/calls/service.ts'
@@ -10,6 +9,7 @@ import type { Costs } from '../../trace/costs/service.ts'
 import { projectIdOf } from '../../trace/project-path-wire.ts'
 import { type Page, pageOf } from '../../trace/query-language/page.ts'
 import type { Refs } from '../../trace/refs/service.ts'
+import { yielding } from '../../yielding.ts'
 import { opNames, PREDICT_AND_SCORE_NAMES } from '../evaluation-runs/evaluation-calls.ts'
 import { createRowFilter } from './row-filter.ts'
 import { createRowOrder } from './row-order.ts'
@@ -67,7 +67,7 @@ export function createEvalResults(deps: {
       const ids = batch.flatMap((row) => row.ids)
       const read = await trials.read(ids, options)
       if (trialCosts !== undefined)
-        for await (const { trial, used } of withTurns(read.values()))
+        for await (const { trial, used } of yielding(read.values()))
           trial.total_cost = await trialCosts.costOf(used.usage, used.startedAt)
       for (const row of batch) found.push(rowOf(row, read))
     }

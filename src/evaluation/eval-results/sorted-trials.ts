@@ -1,5 +1,4 @@
 import { ClientError, tooLarge } from '../../errors.ts'
-import { withTurns } from '../../in-turns.ts'
 import { memberText } from '../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
@@ -7,6 +6,7 @@ import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { bytesDigest } from '../../trace/digest.ts'
 import { digestOf } from '../../trace/digest-thread.ts'
 import { internalRef, isRef } from '../../trace/ref-uri.ts'
+import { yielding } from '../../yielding.ts'
 import * as queries from './queries.ts'
 
 /** Trials that are sorted into rows at once; each takes some two hundred bytes of memory. */
@@ -42,7 +42,7 @@ export async function sortTrials(
   const rows = new Map<string, RowOfTrials>()
   let count = 0
   for await (const piece of wholeRows(traces, queries.selectTrialPositions(selection), signal)) {
-    for await (const { trial, weave, inputs } of withTurns(trialsIn(piece))) {
+    for await (const { trial, weave, inputs } of yielding(trialsIn(piece))) {
       if (++count > TRIALS_MAX)
         throw tooLarge(`There are more than ${TRIALS_MAX} trials: ask for fewer evaluations at once`)
       const { digest, ref } = await exampleOf(weave, inputs)

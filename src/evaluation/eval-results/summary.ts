@@ -1,5 +1,4 @@
 import type { CallContext } from '../../http/caller.ts'
-import { inTurns } from '../../in-turns.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import { isoOfMicros } from '../../time.ts'
@@ -7,6 +6,7 @@ import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'
 import { createReplyBudget } from '../../trace/collect-reply.ts'
+import { forEachYielding } from '../../yielding.ts'
 import { textAt } from '../evaluation-runs/evaluation-calls.ts'
 import { withoutTexts } from '../without-texts.ts'
 import { pairScores } from './paired-scores.ts'
@@ -162,7 +162,7 @@ async function summed(
     const found = own.flatMap(([, trial]) => trial.found ?? [])
     if (found.length === 0) continue
     const stats = createScorerStats()
-    await inTurns(own, ([trialId, trial]) => {
+    await forEachYielding(own, ([trialId, trial]) => {
       if (trial.found === undefined) return
       stats.add(scoresIn(trial.found.scores), errors?.has(trialId) ? 'error' : 'done')
     })

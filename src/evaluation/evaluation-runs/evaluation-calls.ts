@@ -2,6 +2,7 @@ import { notFound, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { isRecord } from '../../is-record.ts'
 import { type JsonText, memberText } from '../../lossless-json.ts'
+import { slicesOf } from '../../slices.ts'
 import { nowIso } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
@@ -138,8 +139,8 @@ export function createEvaluationCalls({ calls }: { calls: Calls }): EvaluationCa
     const others = before === undefined ? [] : await withDescendants(project_id, await before(named), context)
     const doomed = [...new Set([...counted, ...others])].reverse()
     const deleted_at = nowIso()
-    for (let at = 0; at < doomed.length; at += DELETED_PER_WRITE) {
-      const parts = doomed.slice(at, at + DELETED_PER_WRITE).map((id) => ({ project_id, id, deleted_at }))
+    for (const some of slicesOf(doomed, DELETED_PER_WRITE)) {
+      const parts = some.map((id) => ({ project_id, id, deleted_at }))
       await calls.writeParts(parts)
     }
     return counted.length

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ColumnMap, withMapped } from '../../column-map.ts'
 import { countFilledChars, type FilledChars } from '../../filled-templates.ts'
 import { isRecord } from '../../is-record.ts'
+import { ColumnMap, withMapped } from '../../rule-threads/column-map.ts'
 import { pythonFormat } from '../python-format.ts'
 import type { MediaKind } from './judge-media.ts'
 

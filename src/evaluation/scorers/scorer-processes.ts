@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
-import { createOwnerTurns } from '../../owner-turns.ts'
+import { createFairLimiter } from '../../fairness/fair-limiter.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
 
@@ -42,9 +42,9 @@ export interface ScorerProcesses extends Disposable {
 }
 
 export function createScorerProcesses({ find, confinement }: ScorerPython): ScorerProcesses {
-  const turns = createOwnerTurns({
-    places: PROCESSES_MAX,
-    ownerPlaces: PROCESSES_MAX,
+  const turns = createFairLimiter({
+    slots: PROCESSES_MAX,
+    ownerSlots: PROCESSES_MAX,
     waitingMax: WAITING_MAX,
     refusal: (entity) => unavailable(`${WAITING_MAX} scores of ${entity} by code are waiting already`, 60),
   })

@@ -1,6 +1,5 @@
 import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import { messageOf, spent } from '../../errors.ts'
-import { headerText } from '../../header-text.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { Log } from '../../log.ts'
 import type { Spender } from '../gateway/spending.ts'
@@ -8,6 +7,7 @@ import type { Usage } from '../usage/service.ts'
 import type { UsageRow } from '../usage/usage-row.ts'
 import { type Account, shown, subjectOf } from './account.ts'
 import type { AccountBook } from './account-book.ts'
+import { headerText } from './header-text.ts'
 import { monthAt } from './month.ts'
 
 /** Between two tries to read anew what was spent: each asks the databases that have just failed. */

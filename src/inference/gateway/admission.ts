@@ -1,7 +1,7 @@
 import type { Limits } from '../../config.ts'
 import { tooManyRequests } from '../../errors.ts'
+import { createSharedSlots } from '../../fairness/shared-slots.ts'
 import { type RateLimitState, rateLimitState } from '../../rate-limit-headers.ts'
-import { createSharedPlaces } from '../../shared-places.ts'
 import type { SharedUse } from '../../shared-use.ts'
 import { createTokenBucket } from '../../token-bucket.ts'
 
@@ -23,7 +23,7 @@ export interface Payer {
 }
 
 /** An admitted request. */
-export interface Place {
+export interface Admitted {
   /** Ends the request and counts the tokens it used. */
   leave(tokens: number): void
 }
@@ -41,7 +41,7 @@ export interface Admission {
   /** Requests admitted, and the maximum. */
   load(): Load
   /** @throws 429 with the numbers: beyond a limit, or the entity's share of all requests */
-  enter(payer: Payer): Place
+  enter(payer: Payer): Admitted
   /** What is left of each limit of tokens a minute. */
   tokens(payer: Payer): RateLimitState[]
 }
@@ -58,7 +58,7 @@ export function createAdmission(limitsOf: LimitsOf, sharedUse: SharedUse): Admis
     const kind = KINDS.find((one) => id.startsWith(`${one}:`))
     if (kind !== undefined) kinds[kind].meter(id.slice(kind.length + 1)).usedElsewhere(tokens)
   })
-  const places = createSharedPlaces(IN_FLIGHT_MAX)
+  const slots = createSharedSlots(IN_FLIGHT_MAX)
 
   function metering(kind: keyof LimitsOf): (name: string) => Elsewhere {
     return (name) => ({
@@ -73,28 +73,28 @@ export function createAdmission(limitsOf: LimitsOf, sharedUse: SharedUse): Admis
     return [ofKeys.meter(key), ...ofProject, ofEntities.meter(entity)]
   }
 
-  function noPlace(entity: string): Error {
-    const running = `The server is answering ${places.taken()} requests, ${places.heldBy(entity)} of them of ${entity}`
-    const share = `its limit is ${IN_FLIGHT_MAX}, and it keeps some places for other teams`
+  function noSlot(entity: string): Error {
+    const running = `The server is answering ${slots.taken()} requests, ${slots.heldBy(entity)} of them of ${entity}`
+    const share = `its limit is ${IN_FLIGHT_MAX}, and it keeps some slots for other teams`
     return tooManyRequests(`${running}: ${share}`, RETRY_SECONDS)
   }
 
-  function enter(payer: Payer): Place {
+  function enter(payer: Payer): Admitted {
     const meters = metersOf(payer)
     for (const meter of meters) meter.check()
-    const leavePlace = places.take(payer.entity)
-    if (leavePlace === undefined) throw noPlace(payer.entity)
+    const leaveSlot = slots.take(payer.entity)
+    if (leaveSlot === undefined) throw noSlot(payer.entity)
     for (const meter of meters) meter.enter()
     return {
       leave(tokens) {
-        leavePlace()
+        leaveSlot()
         for (const meter of meters) meter.leave(tokens)
       },
     }
   }
 
   return {
-    load: () => ({ in_flight: places.taken(), in_flight_max: IN_FLIGHT_MAX }),
+    load: () => ({ in_flight: slots.taken(), in_flight_max: IN_FLIGHT_MAX }),
     enter,
     tokens: (payer) => metersOf(payer).flatMap((meter) => meter.tokens() ?? []),
   }

@@ -105,7 +105,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     request.listener?.onAdmitted?.(target, project)
     let isSent = false
     try {
-      const wanted = { group: work.group, places: Math.max(1, request.answers) }
+      const wanted = { group: work.group, slots: Math.max(1, request.answers) }
       work.hold(await turns.of(target.baseModel).take(wanted, work.signal))
       isSent = true
       const to = { ...target, cacheOwner: cacheOwnerOf(project, context.caller) }

@@ -3,7 +3,7 @@ import { createTurns } from './turns.ts'
 
 const never = new AbortController().signal
 
-const one = (group: string) => ({ group, places: 1 })
+const one = (group: string) => ({ group, slots: 1 })
 
 /** Resolves when the callbacks of all settled promises have run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -25,7 +25,7 @@ describe('createTurns', () => {
     expect(order).toEqual(['f1', 'o1', 'f2', 'o2', 'f3'])
   })
 
-  it('never has more at once than places, also when one is given back twice', async () => {
+  it('never has more at once than slots, also when one is given back twice', async () => {
     const turns = createTurns(2)
     const [first] = [await turns.take(one('a'), never), await turns.take(one('a'), never)]
     let started = 0
@@ -49,11 +49,11 @@ describe('createTurns', () => {
     await expect(turns.take(one('a'), AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
   })
 
-  it('waits until there is room for one that needs some places, and none overtakes it', async () => {
+  it('waits until there is room for one that needs some slots, and none overtakes it', async () => {
     const turns = createTurns(8)
     const held = await Promise.all(Array.from({ length: 8 }, () => turns.take(one('a'), never)))
     const order: string[] = []
-    const many = turns.take({ group: 'many', places: 2 }, never).then((leave) => {
+    const many = turns.take({ group: 'many', slots: 2 }, never).then((leave) => {
       order.push('many')
       leave()
     })
@@ -66,14 +66,14 @@ describe('createTurns', () => {
     expect(order).toEqual(['many', 'small'])
   })
 
-  it('gives one that needs all places a quarter of them, so that one long answer does not make all others wait', async () => {
+  it('gives one that needs all slots a quarter of them, so that one long answer does not make all others wait', async () => {
     const turns = createTurns(8)
     await turns.take(one('long'), never)
-    const leave = await turns.take({ group: 'many', places: 8 }, never)
+    const leave = await turns.take({ group: 'many', slots: 8 }, never)
     expect(turns.load()).toEqual({ answers: 3, answers_max: 8, waiting: 0 })
     await turns.take(one('a'), never)
     leave()
     expect(turns.load().answers).toBe(2)
-    expect(await createTurns(2).take({ group: 'many', places: 2 }, never)).toBeTypeOf('function')
+    expect(await createTurns(2).take({ group: 'many', slots: 2 }, never)).toBeTypeOf('function')
   })
 })

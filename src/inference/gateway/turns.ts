@@ -1,4 +1,4 @@
-import { createOwnerLines } from '../../owner-lines.ts'
+import { createFairQueue } from '../../fairness/fair-queue.ts'
 
 /** Shares slots fairly. */
 export interface Turns {
@@ -11,7 +11,7 @@ export interface Wanted {
   /** The owner of the slots. */
   group: string
   /** Any number, of which it gets a share at most: {@link SHARE_MAX}. */
-  places: number
+  slots: number
 }
 
 /** How busy an engine is: slots in use, their limit, and waiting requests. */
@@ -22,7 +22,7 @@ export interface EngineLoad {
 }
 
 interface Waiting {
-  places: number
+  slots: number
   start: () => void
 }
 
@@ -39,22 +39,22 @@ const SHARE_MAX = 1 / 4
  */
 export function createTurns(total: number): Turns {
   let free = total
-  const lines = createOwnerLines<Waiting>()
+  const queue = createFairQueue<Waiting>()
 
   function serve(): void {
-    for (let next = lines.first(); next !== undefined && next.places <= free; next = lines.first()) {
-      lines.take()
+    for (let next = queue.first(); next !== undefined && next.slots <= free; next = queue.first()) {
+      queue.take()
       next.start()
     }
   }
 
-  function held(places: number): () => void {
-    free -= places
+  function held(slots: number): () => void {
+    free -= slots
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      free += places
+      free += slots
       serve()
     }
   }
@@ -63,27 +63,27 @@ export function createTurns(total: number): Turns {
     load: () => ({
       answers: total - free,
       answers_max: total,
-      waiting: lines.weight(),
+      waiting: queue.weight(),
     }),
 
-    async take({ group, places: wanted }, signal) {
+    async take({ group, slots: wanted }, signal) {
       signal.throwIfAborted()
-      const places = Math.min(wanted, Math.ceil(total * SHARE_MAX))
-      if (lines.weight() === 0 && places <= free) return held(places)
+      const slots = Math.min(wanted, Math.ceil(total * SHARE_MAX))
+      if (queue.weight() === 0 && slots <= free) return held(slots)
       return new Promise((resolve, reject) => {
         const waiting: Waiting = {
-          places,
+          slots,
           start() {
             signal.removeEventListener('abort', leave)
-            resolve(held(places))
+            resolve(held(slots))
           },
         }
         function leave(): void {
-          lines.remove(group, waiting)
+          queue.remove(group, waiting)
           reject(signal.reason)
           serve()
         }
-        lines.add(group, waiting)
+        queue.add(group, waiting)
         signal.addEventListener('abort', leave, { once: true })
       })
     },

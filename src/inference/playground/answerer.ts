@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { placeOf, requireRight } from '../../access.ts'
 import { keepShapeOf } from '../../body-shape.ts'
 import { ClientError, invalidRequest, tooManyRequests } from '../../errors.ts'
+import { createSharedSlots } from '../../fairness/shared-slots.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { parseLax } from '../../lax-parse.ts'
 import { parseKeeping } from '../../lossless-json.ts'
 import { DEFAULT_PROVIDER } from '../../providers.ts'
-import { createSharedPlaces } from '../../shared-places.ts'
 import type { ChatCompletions } from '../chat-completions/service.ts'
 import { ChatCompletionReq } from '../chat-completions/wire.ts'
 import { withoutNulls } from '../gateway/engine-fields.ts'
@@ -57,7 +57,7 @@ const SERVER_FIELDS = ['extra_headers', 'api_version', 'vertex_credentials'] as 
 /** Answers with a model of this server, or with one of a configured provider. */
 export interface Answerer {
   /**
-   * A place for a question and its answer, to be taken before either is made and disposed of when the answer is there.
+   * A slot for a question and its answer, to be taken before either is made and disposed of when the answer is there.
    * @throws 429 when too many are taken, or too many by the entity
    */
   enter(asker: Asker): Disposable
@@ -78,14 +78,14 @@ interface Found {
 }
 
 export function createAnswerer({ chat, resolveModel, providers, usage }: AnswererDeps): Answerer {
-  const places = createSharedPlaces(ASKED_MAX)
+  const slots = createSharedSlots(ASKED_MAX)
 
   function enter({ project_id, context }: Asker): Disposable {
     const entity = projectNamed(project_id)?.entity ?? context.caller.defaultEntity
-    const leave = places.take(entity)
+    const leave = slots.take(entity)
     if (leave !== undefined) return { [Symbol.dispose]: leave }
-    const held = `${places.taken()} answers are being waited for already, ${places.heldBy(entity)} of them by ${entity}`
-    throw tooManyRequests(`${held}: the server waits for ${ASKED_MAX}, and keeps some places for others`, 2)
+    const held = `${slots.taken()} answers are being waited for already, ${slots.heldBy(entity)} of them by ${entity}`
+    throw tooManyRequests(`${held}: the server waits for ${ASKED_MAX}, and keeps some slots for others`, 2)
   }
 
   async function isServed(model: string, caller: Caller): Promise<boolean> {

@@ -10,7 +10,7 @@ export interface CompletionStream {
   conversationId: string | undefined
   timeout: number | string | undefined | null
   /** Disposed of when the lines have ended. */
-  place: Disposable
+  slot: Disposable
   /** Aborted when the reader is gone. */
   client: AbortSignal
   /** Starts the model's answer. */
@@ -22,8 +22,8 @@ export interface CompletionStream {
  * and an error is the last line. However it ends, the call ends with the output up to then.
  */
 export async function* completionLines(stream: CompletionStream): AsyncGenerator<string> {
-  const { call, client, place } = stream
-  using _place = place
+  const { call, client, slot } = stream
+  using _slot = slot
   const assembly = createAssembly()
   let exception: string | undefined = CLIENT_GONE
   try {

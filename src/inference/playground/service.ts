@@ -33,13 +33,13 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
   const { calls, objects, files } = deps
   const answerer = createAnswerer(deps)
 
-  /** Takes a place for a question, which `places` disposes of, and fills in its messages. */
+  /** Takes a slot for a question, which `slots` disposes of, and fills in its messages. */
   function begin(
     req: wire.CompletionsCreateReq,
-    { asker, places }: { asker: Asker; places: DisposableStack },
+    { asker, slots }: { asker: Asker; slots: DisposableStack },
   ): Promise<Attempt<wire.CompletionInputs>> {
     return attempt(() => {
-      places.use(answerer.enter(asker))
+      slots.use(answerer.enter(asker))
       return filledInputs(req.inputs, { projectId: req.project_id, objects, holds: asker.context.holds })
     })
   }
@@ -60,7 +60,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
   }
 
   async function ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string> {
-    using _place = answerer.enter(asker)
+    using _slot = answerer.enter(asker)
     return await inTime(inputs.timeout, asker.context.signal, (deadline) =>
       answerer.completion(inputs, asker, { deadline, retries: 'none' }),
     )
@@ -71,8 +71,8 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     context: CallContext,
   ): Promise<wire.CompletionsCreateRes> {
     const asker = { project_id: req.project_id, context }
-    using places = new DisposableStack()
-    const filled = await begin(req, { asker, places })
+    using slots = new DisposableStack()
+    const filled = await begin(req, { asker, slots })
     if ('error' in filled) return completionReply(req, undefined, filled)
     const inputs = filled.result
     const call = await startCompletion(req, inputs, context)
@@ -86,8 +86,8 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
 
   async function streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply> {
     const asker = { project_id: req.project_id, context }
-    using places = new DisposableStack()
-    const filled = await begin(req, { asker, places })
+    using slots = new DisposableStack()
+    const filled = await begin(req, { asker, slots })
     if ('error' in filled) return { headers: LINES_HEADERS, body: errorLine(filled.error) }
     const inputs = filled.result
     const call = await startCompletion(req, inputs, context)
@@ -96,7 +96,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
       call,
       conversationId: req.conversation_id ?? undefined,
       timeout: inputs.timeout,
-      place: places.move(),
+      slot: slots.move(),
       client: AbortSignal.any([context.signal, gone.signal]),
       ask: (deadline) => answerer.stream(inputs, asker, deadline),
     })
@@ -109,7 +109,7 @@ export function createPlayground(deps: PlaygroundDeps): Playground {
     const call = req.track_llm_call === false ? undefined : await startCall(calls, asked, context)
     const asker = { project_id, context }
     const answer = await logged(call, async () => {
-      using _place = answerer.enter(asker)
+      using _slot = answerer.enter(asker)
       const ask = (deadline: Deadline) => answerer.images(inputs, asker, deadline)
       const response = await inTime(undefined, context.signal, ask)
       const output = call && (await withStoredImages(response, { projectId: project_id, files }))

@@ -4,6 +4,7 @@ import type { CallContext } from '../../http/caller.ts'
 import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
 import { checkVersion, versionOf } from '../../settings-version.ts'
 import type { IfVersion } from '../../settings-version-wire.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { renameUserIn } from '../../stores/control-db/rename-user.ts'
 import { dayBefore, nowIso } from '../../time.ts'
@@ -102,8 +103,7 @@ function limitsOf(rows: readonly queries.SettingRow[]): Limit[] {
   for (const [days, some] of Map.groupBy(rows, (row) => row.days)) {
     const before = dayBefore(days)
     const ids = some.map((row) => row.project_id)
-    for (let from = 0; from < ids.length; from += PROJECTS_MAX)
-      limits.push({ projectIds: ids.slice(from, from + PROJECTS_MAX), before })
+    for (const some of slicesOf(ids, PROJECTS_MAX)) limits.push({ projectIds: some, before })
   }
   return limits
 }

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { BaseQuantization } from '../../engine-settings.ts'
-import { machineBytes } from '../../machine-bytes.ts'
+import { machineBytes } from '../machine-bytes.ts'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 
 /** GB are 2^30 bytes, as the engine's own settings have them. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { messageOf, StoreFailed } from '../../errors.ts'
+import { slicesOf } from '../../slices.ts'
 import { withoutNul } from '../../without-nul.ts'
 import { type ControlDb, UniqueViolation } from '../control-db/port.ts'
 import { listTables, type StoredTable } from '../control-db/table-list.ts'
@@ -133,11 +134,7 @@ async function insert(
   rows: readonly Tables[string][],
 ): Promise<void> {
   const rowsMax = Math.floor(VALUES_MAX / table.columns.length)
-  for (let start = 0; start < rows.length; start += rowsMax)
-    await db
-      .insertInto(table.name)
-      .values(rows.slice(start, start + rowsMax))
-      .execute()
+  for (const some of slicesOf(rows, rowsMax)) await db.insertInto(table.name).values(some).execute()
 }
 
 /** All rows, some at a time, in the order of the primary key. */

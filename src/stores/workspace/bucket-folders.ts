@@ -16,6 +16,7 @@ import {
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { z } from 'zod'
+import { slicesOf } from '../../slices.ts'
 import type { S3Options } from '../blobs/s3-address.ts'
 import { isMissing } from '../blobs/s3-errors.ts'
 
@@ -79,8 +80,8 @@ export function createBucketFolders(
   }
 
   async function deleteKeys(keys: readonly string[]): Promise<void> {
-    for (let from = 0; from < keys.length; from += DELETED_AT_ONCE) {
-      const Objects = keys.slice(from, from + DELETED_AT_ONCE).map((Key) => ({ Key }))
+    for (const some of slicesOf(keys, DELETED_AT_ONCE)) {
+      const Objects = some.map((Key) => ({ Key }))
       const { Errors = [] } = await s3.send(
         new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
       )

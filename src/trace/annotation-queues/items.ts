@@ -1,6 +1,7 @@
 import { tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
@@ -65,12 +66,8 @@ export function createQueueItems({ control, traces, find }: QueueItemsDeps): Que
     await find(req)
     const ids = [...new Set(req.call_ids)]
     const sum = { added_count: 0, duplicates: 0 }
-    for (let start = 0; start < ids.length; start += CALLS_PER_INSERT) {
-      const { added_count, duplicates } = await add(
-        req,
-        ids.slice(start, start + CALLS_PER_INSERT),
-        caller.user,
-      )
+    for (const some of slicesOf(ids, CALLS_PER_INSERT)) {
+      const { added_count, duplicates } = await add(req, some, caller.user)
       sum.added_count += added_count
       sum.duplicates += duplicates
     }

@@ -2,6 +2,7 @@ import type { Projects } from '../../accounts/projects.ts'
 import { notFound, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
+import { slicesOf } from '../../slices.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
@@ -152,8 +153,8 @@ function nameColumns(name: string) {
 }
 
 async function* listed(control: ControlDb, ids: readonly string[]): AsyncGenerator<wire.AnnotationQueue> {
-  for (let start = 0; start < ids.length; start += QUEUES_PER_READ) {
-    const queues = await queries.readQueues(control, ids.slice(start, start + QUEUES_PER_READ))
+  for (const some of slicesOf(ids, QUEUES_PER_READ)) {
+    const queues = await queries.readQueues(control, some)
     yield* queues.map(shown)
   }
 }

@@ -1,7 +1,7 @@
 import type { CallContext } from '../../http/caller.ts'
-import { inTurns } from '../../in-turns.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { forEachYielding } from '../../yielding.ts'
 import { type Price, priceAt } from '../costs/prices.ts'
 import type { Costs } from '../costs/service.ts'
 import { createParams } from '../query-language/params.ts'
@@ -47,7 +47,7 @@ export function createCallStats({
     const models = [...found.keys()].sort()
     const prices = await pricesNow(req, models)
     const shown: Bucket[] = []
-    await inTurns(cellsOf(work.buckets, models), ({ timestamp, bucket, model }) => {
+    await forEachYielding(cellsOf(work.buckets, models), ({ timestamp, bucket, model }) => {
       const row = found.get(model)?.get(bucket)
       const sums = namedAggregates(aggregates, row?.aggregates)
       const costs = costsOf(req, sums, prices.get(model))

@@ -1,5 +1,5 @@
 import { tooLarge } from '../../errors.ts'
-import { inTurns } from '../../in-turns.ts'
+import { forEachYielding } from '../../yielding.ts'
 import type { ModelUsage } from './wire.ts'
 
 /** What one call used of one model, of all calls that are added up: about 350 characters of JSON each, and as many bytes in memory. */
@@ -45,7 +45,7 @@ export async function withDescendants(
 
   const complete = [...byId.values()].filter(({ id }) => !childrenLeft.has(id))
   // Those that become complete meanwhile are done as well.
-  await inTurns(complete, ({ parent_id, usage }) => {
+  await forEachYielding(complete, ({ parent_id, usage }) => {
     const parent = parent_id === null ? undefined : byId.get(parent_id)
     if (parent === undefined) return
     add(parent.usage, usage, onUsage)

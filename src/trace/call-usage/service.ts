@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { CallContext } from '../../http/caller.ts'
-import { inTurns, withTurns } from '../../in-turns.ts'
 import { isRecord } from '../../is-record.ts'
 import { memberText } from '../../lossless-json.ts'
+import { forEachYielding, yielding } from '../../yielding.ts'
 import type { Calls } from '../calls/service.ts'
 import { usageIn } from '../costs/usage-costs.ts'
 import { createUsageBudget, type UsedCall, withDescendants } from './descendants.ts'
@@ -24,7 +24,7 @@ export function createCallUsage({ calls }: { calls: Pick<Calls, 'list'> }): Call
     const unfinished: string[] = []
     const onUsage = createUsageBudget()
     const selected = await calls.list({ ...selection, columns: ['summary'] }, context)
-    for await (const call of withTurns(selected)) {
+    for await (const call of yielding(selected)) {
       const { id, parent_id, summary } = call
       const usage = usageByModel(summary.text, selection.include_costs === true)
       for (const model of usage.keys()) onUsage(model)
@@ -68,7 +68,7 @@ async function replyOf(
   usage: ReadonlyMap<string, ReadonlyMap<string, wire.ModelUsage>>,
 ): Promise<wire.UsageRes['call_usage']> {
   const shown: [string, Record<string, wire.ModelUsage>][] = []
-  await inTurns(ids, (id) => shown.push([id, Object.fromEntries(usage.get(id) ?? [])]))
+  await forEachYielding(ids, (id) => shown.push([id, Object.fromEntries(usage.get(id) ?? [])]))
   return Object.fromEntries(shown)
 }
 

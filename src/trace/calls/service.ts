@@ -2,11 +2,11 @@ import type { z } from 'zod'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { inTurns, withTurns } from '../../in-turns.ts'
 import type { Log } from '../../log.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { forEachYielding, yielding } from '../../yielding.ts'
 import type { Costs } from '../costs/service.ts'
 import type { Feedback } from '../feedback/service.ts'
 import { fieldsIn } from '../query-language/fields-in.ts'
@@ -104,8 +104,8 @@ function createCallReader(deps: ReaderDeps & { recent: RecentCalls }): CallReade
   async function* callsOf(list: List): AsyncGenerator<Call> {
     for await (const lines of lists.lines(list)) {
       const calls: Call[] = []
-      await inTurns(parseLines(lines), (call) => calls.push(call))
-      yield* withTurns(extras.added(calls, list))
+      await forEachYielding(parseLines(lines), (call) => calls.push(call))
+      yield* yielding(extras.added(calls, list))
     }
   }
 

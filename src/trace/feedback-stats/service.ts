@@ -1,7 +1,7 @@
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { inTurns } from '../../in-turns.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { forEachYielding } from '../../yielding.ts'
 import { collectReply } from '../collect-reply.ts'
 import { createParams, type Params } from '../query-language/params.ts'
 import { type Aggregate, aggregatesOf, type Metric } from '../stats/aggregates.ts'
@@ -58,7 +58,7 @@ export function createFeedbackStats({ traces }: { traces: TraceDb }): FeedbackSt
     const samples = await collectReply(rows, ({ payload }) => payload.length)
     const paths = createPayloadPaths()
     // A payload may have a megabyte.
-    await inTurns(samples, ({ payload }) => paths.add(JSON.parse(payload)))
+    await forEachYielding(samples, ({ payload }) => paths.add(JSON.parse(payload)))
     return { paths: paths.all() }
   }
 

@@ -3,11 +3,11 @@ import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { idOf } from '../../ids.ts'
-import { inTurns } from '../../in-turns.ts'
 import { JsonText } from '../../lossless-json.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import { inChanges } from '../../stores/trace-db/keyed-changes.ts'
 import { firstOf, rowsOf, type Query as Sql, type TraceDb } from '../../stores/trace-db/port.ts'
+import { forEachYielding } from '../../yielding.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import { collectReply, createReplyBudget } from '../collect-reply.ts'
 import { invalidItem } from '../invalid-item.ts'
@@ -162,7 +162,7 @@ async function shownRows(
   // Fields may overlap, as a payload and each of its members do.
   const onPayload = createReplyBudget()
   const result: wire.FeedbackQueryRes['result'] = []
-  await inTurns(rows, (row) => {
+  await forEachYielding(rows, (row) => {
     signal.throwIfAborted()
     const texts = textsOf(row)
     const members: Record<string, JsonText | null> = {}

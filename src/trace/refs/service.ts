@@ -1,6 +1,7 @@
 import { invalidRequest, notFound, tooLarge } from '../../errors.ts'
-import { inTurns } from '../../in-turns.ts'
 import { JsonText, memberText } from '../../lossless-json.ts'
+import { slicesOf } from '../../slices.ts'
+import { forEachYielding } from '../../yielding.ts'
 import { createReplyBudget } from '../collect-reply.ts'
 import type { Objects } from '../objects/service.ts'
 import { parseRef, type RefUri, refOf } from '../ref-uri.ts'
@@ -56,7 +57,7 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
       ...[...rows].map((group) => readRows(group, unknown)),
     ])
     for (const item of waiting) if (!isVersion(item) && !isRow(item)) stop(item.walk)
-    await inTurns(texts.flat(), ([walk, text, edges]) => advance(walk, text, edges))
+    await forEachYielding(texts.flat(), ([walk, text, edges]) => advance(walk, text, edges))
   }
 
   type Read = [walk: Walk, text: string | undefined, edges: Edges]
@@ -115,8 +116,8 @@ export function createRefs({ objects, tables }: { objects: Objects; tables: Tabl
       return [{ text, walk }]
     })
     let chars = 0
-    for (let at = 0; at < started.length; at += REFS_MAX) {
-      const walks = started.slice(at, at + REFS_MAX).map(({ walk }) => walk)
+    for (const some of slicesOf(started, REFS_MAX)) {
+      const walks = some.map(({ walk }) => walk)
       await follow(walks, 'nothing')
       for (const walk of walks) chars += walk.found?.length ?? 0
       if (chars > RESOLVED_CHARS_MAX)

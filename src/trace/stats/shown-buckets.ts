@@ -1,4 +1,4 @@
-import { inTurns } from '../../in-turns.ts'
+import { forEachYielding } from '../../yielding.ts'
 import { type Aggregate, namedAggregates } from './aggregates.ts'
 import type { Bucket } from './stats-wire.ts'
 import { type TimeBuckets, timestamps } from './time-buckets.ts'
@@ -18,7 +18,7 @@ export async function shownBuckets(
 ): Promise<Bucket[]> {
   const found = new Map(rows.map((row) => [row.bucket, row]))
   const shown: Bucket[] = []
-  await inTurns(timestamps(buckets).entries(), ([bucket, timestamp]) => {
+  await forEachYielding(timestamps(buckets).entries(), ([bucket, timestamp]) => {
     const row = found.get(bucket)
     shown.push({ timestamp, ...namedAggregates(aggregates, row?.aggregates), count: row?.count ?? 0 })
   })

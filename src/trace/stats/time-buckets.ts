@@ -1,5 +1,5 @@
-import { ValidationFailure } from '../../http/validation-error.ts'
 import { isoOfMicros, microsOf, nowIso } from '../../time.ts'
+import { ValidationFailure } from '../../validation-error.ts'
 import { dateTimeAt } from '../date-time.ts'
 
 /** Wire: longer ranges are refused. */

@@ -1,3 +1,5 @@
+import { slicesOf } from '../../slices.ts'
+
 /**
  * Digests in one block, half of the most: a change moves those of one block, and passes by all blocks before it. Of a
  * million digests that is a thousand of each.
@@ -17,8 +19,7 @@ export interface DigestList {
 
 export function createDigestList(digests: readonly string[]): DigestList {
   const blocks: string[][] = []
-  for (let start = 0; start < digests.length; start += BLOCK_LENGTH)
-    blocks.push(digests.slice(start, start + BLOCK_LENGTH))
+  for (const some of slicesOf(digests, BLOCK_LENGTH)) blocks.push(some)
   let length = digests.length
 
   /** The first block that reaches an index, and the place in it. */

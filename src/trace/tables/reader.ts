@@ -1,6 +1,7 @@
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../lossless-json.ts'
+import { slicesOf } from '../../slices.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { inBatches } from '../batches.ts'
 import { collectReply, createReplyBudget } from '../collect-reply.ts'
@@ -52,8 +53,7 @@ export function createTableReader({ traces }: { traces: TraceDb }): TableReader 
     signal: AbortSignal,
   ): AsyncGenerator<wire.TableRow> {
     const places = await rowsOf(traces.query<queries.Place>(queries.selectPlaces(req, page), signal))
-    for (let at = 0; at < places.length; at += ROWS_PER_LOOK) {
-      const looked = places.slice(at, at + ROWS_PER_LOOK)
+    for (const looked of slicesOf(places, ROWS_PER_LOOK)) {
       const sizes = await sizesOf(req.project_id, digestsOf(looked))
       const sizeOf = ({ digest }: queries.Place) => ({ bytes: sizes.get(digest) ?? 0, count: 1 })
       for (const chunk of inBatches(looked, PER_FETCH, sizeOf)) {

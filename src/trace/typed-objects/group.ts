@@ -2,6 +2,7 @@ import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { isRecord } from '../../is-record.ts'
 import type { JsonText } from '../../lossless-json.ts'
+import { slicesOf } from '../../slices.ts'
 import type { Files } from '../files/service.ts'
 import { OP_SOURCE_FILE, sourceFile } from '../objects/op-value.ts'
 import type { Objects } from '../objects/service.ts'
@@ -71,8 +72,7 @@ export function createGroup<Shown>(
     (classes === undefined || classes.includes(version.base_object_class ?? ''))
 
   async function* shown(projectId: string, versions: readonly Version[]): AsyncGenerator<Shown> {
-    for (let at = 0; at < versions.length; at += PAGE) {
-      const page = versions.slice(at, at + PAGE)
+    for (const page of slicesOf(versions, PAGE)) {
       const values = await objects.readValues(projectId, page)
       const stored = page.flatMap((version, index) => {
         const value = values[index]

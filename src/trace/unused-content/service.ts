@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { messageOf } from '../../errors.ts'
+import { entityOf } from '../../fairness/fair-queue.ts'
 import { newId } from '../../ids.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
-import { entityOf } from '../../owner-lines.ts'
 import type { Limit } from '../../removal.ts'
+import { slicesOf } from '../../slices.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { isoIn } from '../../time.ts'
 import {
@@ -81,8 +82,8 @@ export function createRemoveUnused(deps: {
 
   async function unnamed(projectId: string, digests: readonly string[]): Promise<string[]> {
     const found = new Set(digests)
-    for (let from = 0; from < digests.length; from += SEARCHED_AT_ONCE) {
-      const query = selectNamed(projectId, digests.slice(from, from + SEARCHED_AT_ONCE))
+    for (const some of slicesOf(digests, SEARCHED_AT_ONCE)) {
+      const query = selectNamed(projectId, some)
       for (const { digest } of await rowsOf(traces.query<{ digest: string }>(query))) found.delete(digest)
     }
     return [...found]

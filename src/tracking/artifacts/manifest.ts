@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { globalId, plainId } from '../../accounts/graphql/global-id.ts'
 import { invalidRequest } from '../../errors.ts'
-import { withTurns } from '../../in-turns.ts'
 import { isRecord } from '../../is-record.ts'
 import { JsonText, stringify } from '../../lossless-json.ts'
 import { utf8Text } from '../../utf8-text.ts'
+import { yielding } from '../../yielding.ts'
 
 /** A manifest of a hundred thousand files stays below this; it is read as a whole. */
 export const MANIFEST_BYTES_MAX = 64 * 1024 * 1024
@@ -111,7 +111,7 @@ export async function* manifestText(
     storagePolicyConfig: { storageLayout: 'V2' },
   }
   let before = `${JSON.stringify(head).slice(0, -1)},"contents":{`
-  for await (const files of withTurns(pages)) {
+  for await (const files of yielding(pages)) {
     const entries = files.map((file) => `${JSON.stringify(file.name)}:${entryText(file, birthArtifactID)}`)
     yield before + entries.join(',')
     before = ','

@@ -1,9 +1,9 @@
 import type { Projects } from '../../accounts/projects.ts'
 import type { Contents } from '../../contents/service.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { withTurns } from '../../in-turns.ts'
 import { toPage } from '../../page-wire.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
+import { yielding } from '../../yielding.ts'
 import { releaseUnfinished } from '../receive.ts'
 import type { SignedUrls } from '../signed-urls.ts'
 import { type Collections, createCollections } from './collections.ts'
@@ -70,7 +70,7 @@ export function createArtifacts(deps: ArtifactsDeps): Artifacts {
     const page = { after: req.after, limit: req.limit + 1, order: 'desc' as const }
     const rows = await listVersions(deps.control, filter, page)
     const versions: Awaited<ReturnType<typeof shown>>[] = []
-    for await (const row of withTurns(rows)) versions.push(await shown(deps.control, row))
+    for await (const row of yielding(rows)) versions.push(await shown(deps.control, row))
     return toPage(versions, req.limit)
   }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidRequest, tooLarge } from '../../errors.ts'
-import { withTurns } from '../../in-turns.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
+import { yielding } from '../../yielding.ts'
 import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
 import { FROM_COLUMNS, type MetricRow, rowsOfLine, STEP_END, type Stream, stepOf, timeOf } from './rows.ts'
@@ -80,7 +80,7 @@ export function createMetrics({ traces }: { traces: TraceDb }): Metrics {
   async function linesOf(query: Query, stream: Stream): Promise<string[]> {
     const found: string[] = []
     let chars = 0
-    for await (const row of withTurns(traces.query<queries.StepRow>(query))) {
+    for await (const row of yielding(traces.query<queries.StepRow>(query))) {
       const line = lineOf(row, stream)
       chars += line.length
       if (chars > LINES_CHARS_MAX)

@@ -3,9 +3,9 @@ import { invalidRequest, notFound } from '../../errors.ts'
 import { type CallContext, countedUpload } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
 import { newId } from '../../ids.ts'
-import { withTurns } from '../../in-turns.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { yielding } from '../../yielding.ts'
 import { checkListed } from '../listed-names.ts'
 import { receive } from '../receive.ts'
 import { sendFile } from '../send-file.ts'
@@ -96,7 +96,7 @@ export function createRunFiles({ control, contents, signedUrls }: RunFilesDeps):
     const urlOf = (name: string): Promise<string> =>
       signedUrls.make({ method: 'PUT', kind: 'run-files', id: run.id, name }, context)
     const files: { name: string; uploadUrl: string }[] = []
-    for await (const name of withTurns(names)) files.push({ name, uploadUrl: await urlOf(name) })
+    for await (const name of yielding(names)) files.push({ name, uploadUrl: await urlOf(name) })
     return files
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest, tooLarge } from '../../errors.ts'
-import { inTurns } from '../../in-turns.ts'
+import { forEachYielding } from '../../yielding.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { STEP_END } from '../metrics/rows.ts'
 import { KEYS_MAX, LINES_CHARS_MAX, type Metrics, type RunKey } from '../metrics/service.ts'
@@ -33,7 +33,7 @@ export async function sampledHistory(
     const keys = new Set(one.keys)
     const lines = await metrics.sample(run, { stream: 'history', ...one, ...rangeOf(one) })
     const rows: object[] = []
-    await inTurns(lines, (line) => {
+    await forEachYielding(lines, (line) => {
       chars += line.length
       rows.push(chosen(parseLine(line) ?? {}, keys))
     })

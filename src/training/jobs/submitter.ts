@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { allowsSomewhere, requireRight } from '../../access.ts'
 import { notAllowed, notFound, unavailable } from '../../errors.ts'
+import { mayTake } from '../../fairness/shared-slots.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { mayTake } from '../../shared-places.ts'
 import { CommitInDoubt, type ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import { asLines, readGroups } from '../trajectories/read-groups.ts'
@@ -141,7 +141,7 @@ async function requireRoom(control: ControlTx, entity: string | undefined): Prom
   if (mayTake({ held, taken, max: WAITING_MAX })) return
   const ofEntity = entity === undefined ? '' : `, ${held} of them of ${entity}`
   throw unavailable(
-    `${taken} training jobs are waiting already${ofEntity}: the limit is ${WAITING_MAX}, and some places are kept for other teams`,
+    `${taken} training jobs are waiting already${ofEntity}: the limit is ${WAITING_MAX}, and some slots are kept for other teams`,
     60,
   )
 }

@@ -1,5 +1,6 @@
 import { invalidRequest, unavailable } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { inOrderByKey } from '../../in-order.ts'
 import type { Compute, Trainer } from '../../stores/compute/port.ts'
 import { WorkerMessage, type WorkerRequest } from './contract-wire.ts'
 
@@ -18,21 +19,13 @@ export interface TrainerTurns {
 }
 
 export function createTrainerTurns(compute: Compute): TrainerTurns {
-  const turns = new Map<string, Promise<unknown>>()
+  const inOrder = inOrderByKey()
 
   function withTrainer<Result>(
     baseModel: string,
     work: (trainer: Trainer) => Promise<Result>,
   ): Promise<Result> {
-    const before = turns.get(baseModel) ?? Promise.resolve()
-    const turn = before.then(() => work(compute.trainer(baseModel)))
-    const ended = turn
-      .catch(() => {})
-      .finally(() => {
-        if (turns.get(baseModel) === ended) turns.delete(baseModel)
-      })
-    turns.set(baseModel, ended)
-    return turn
+    return inOrder(baseModel, () => work(compute.trainer(baseModel)))
   }
 
   function ask(baseModel: string, wanted: WithoutId<Wanted>): Promise<Answer> {

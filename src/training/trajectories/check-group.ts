@@ -1,6 +1,6 @@
 import { countJsonValues } from '../../count-json-values.ts'
-import { type ValidationDetail, ValidationFailure } from '../../http/validation-error.ts'
 import { createLimitedWork } from '../../threads/limited-work.ts'
+import { type ValidationDetail, ValidationFailure } from '../../validation-error.ts'
 import type { GroupToCheck } from './check-group-worker.ts'
 import { type CheckedGroup, checkedGroup } from './checked-group.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { tooLarge } from '../../errors.ts'
-import { asJson, validationFailure } from '../../http/validation-error.ts'
 import { parseLax } from '../../lax-parse.ts'
+import { asJson, validationFailure } from '../../validation-error.ts'
 import { checkGroup } from './check-group.ts'
 import type { MetricSums } from './group-metrics.ts'
 import { createGroupSplitter } from './split-groups.ts'

@@ -48,7 +48,7 @@ export function useTurns(project: string, thread: string) {
       const found = await readLaterTurns(project, thread, { after: known?.[0], running, signal })
       // Where there are too many to be read at once, the thread is read anew from its end.
       if (found.length >= LATER_TURNS_MAX) await queries.resetQueries({ queryKey, exact: true })
-      else queries.setQueryData<InfiniteData<TurnPage>>(queryKey, (data) => data && withTurns(data, found))
+      else queries.setQueryData<InfiniteData<TurnPage>>(queryKey, (data) => data && yielding(data, found))
       return found.length
     },
     // Two that change the same pages at once would lose what one of them has found.
@@ -59,7 +59,7 @@ export function useTurns(project: string, thread: string) {
 }
 
 /** Loaded pages with turns as they now are: known ones are replaced, and others added to the newest page. */
-function withTurns(data: InfiniteData<TurnPage>, found: readonly Call[]): InfiniteData<TurnPage> {
+function yielding(data: InfiniteData<TurnPage>, found: readonly Call[]): InfiniteData<TurnPage> {
   const byId = new Map(found.map((call) => [call.id, call]))
   const pages = data.pages.map((page) => ({
     ...page,

@@ -1,4 +1,4 @@
-import { entityOf } from '../../../owner-lines.ts'
+import { entityOf } from '../../../fairness/fair-queue.ts'
 
 /**
  * An owner counts as active for this long after its last request: the time between two requests of an interactive user.

@@ -1,4 +1,4 @@
-import { entityOf, type OwnerLines } from '../../../owner-lines.ts'
+import { entityOf, type FairQueue } from '../../../fairness/fair-queue.ts'
 import type { ActiveOwners } from './active-owners.ts'
 import type { Pacing } from './pacing.ts'
 
@@ -19,7 +19,7 @@ interface Rows {
 
 export interface CommitGroupsDeps<Waiting extends Rows> {
   /** Weighed by bytes. */
-  lines: OwnerLines<Waiting>
+  queue: FairQueue<Waiting>
   active: Pick<ActiveOwners, 'count' | 'countEntities'>
   pacing: Pick<Pacing, 'isPaused'>
 }
@@ -40,7 +40,7 @@ export interface CommitGroups<Waiting> {
  * whose small writes then wait neither for its rows nor with them.
  */
 export function createCommitGroups<Waiting extends Rows>({
-  lines,
+  queue,
   active,
   pacing,
 }: CommitGroupsDeps<Waiting>): CommitGroups<Waiting> {
@@ -48,7 +48,7 @@ export function createCommitGroups<Waiting extends Rows>({
   function ownersToWrite(writing: ReadonlySet<string>, isDraining: boolean): string[] {
     const unitOf = active.countEntities() > 1 ? entityOf : (owner: string): string => owner
     const busy = new Set([...writing].map(unitOf))
-    return lines
+    return queue
       .owners()
       .filter((owner) => !busy.has(unitOf(owner)) && (isDraining || !pacing.isPaused(owner)))
   }
@@ -64,7 +64,7 @@ export function createCommitGroups<Waiting extends Rows>({
           const owner = owners.shift()
           if (owner === undefined) entities.delete(entity)
           // Rows of no project have an empty owner.
-          const next = owner === undefined ? undefined : lines.take(owner)
+          const next = owner === undefined ? undefined : queue.take(owner)
           if (owner === undefined || next === undefined) continue
           owners.push(owner)
           group.push(next)

@@ -1,5 +1,5 @@
 import { ClientError, unavailable } from '../../../errors.ts'
-import { createOwnerLines } from '../../../owner-lines.ts'
+import { createFairQueue } from '../../../fairness/fair-queue.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createCommitGroups } from './commit-groups.ts'
 import { createPacing } from './pacing.ts'
@@ -44,14 +44,14 @@ export interface GroupCommit {
  */
 export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = createPauses()): GroupCommit {
   /** Weighed by bytes. */
-  const lines = createOwnerLines<Waiting>()
+  const queue = createFairQueue<Waiting>()
   const active = createActiveOwners()
   const idle = [...sessions]
   const running = new Set<Promise<void>>()
   /** Owners whose rows a session is writing: the rows of one owner are written in their order. */
   const writing = new Set<string>()
-  const pacing = createPacing({ lines, active, pauses, onEnd: startIdle })
-  const groups = createCommitGroups({ lines, active, pacing })
+  const pacing = createPacing({ queue, active, pauses, onEnd: startIdle })
+  const groups = createCommitGroups({ queue, active, pacing })
   let isDraining = false
 
   const takeGroup = (): Waiting[] => groups.take(writing, isDraining)
@@ -93,7 +93,7 @@ export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = 
     write(owner, rows) {
       active.note(owner)
       const bytes = rows.byteLength
-      const [all, own, ofEntity] = [lines.weight(), lines.weight(owner), lines.weightOfEntity(owner)]
+      const [all, own, ofEntity] = [queue.weight(), queue.weight(owner), queue.weightOfEntity(owner)]
       // Where nothing else waits, one writer's rows are accepted in any number.
       const isFull = all > 0 && all + bytes > WAITING_BYTES_MAX
       const isOwnersFull = own > 0 && own + bytes > OWNER_BYTES_MAX
@@ -101,7 +101,7 @@ export function createGroupCommit(sessions: readonly Commit[], pauses: Pauses = 
       if (isFull || isOwnersFull || isEntitysFull)
         return Promise.reject(unavailable('Too many writes are waiting for the disk', 2))
       return new Promise<void>((resolve, reject) => {
-        lines.add(owner, { owner, rows, resolve, reject }, bytes)
+        queue.add(owner, { owner, rows, resolve, reject }, bytes)
         startIdle()
       })
     },

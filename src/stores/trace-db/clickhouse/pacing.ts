@@ -1,4 +1,4 @@
-import { entityOf, type OwnerLines } from '../../../owner-lines.ts'
+import { entityOf, type FairQueue } from '../../../fairness/fair-queue.ts'
 import type { ActiveOwners } from './active-owners.ts'
 import type { Pauses } from './pauses.ts'
 
@@ -13,7 +13,7 @@ const PAUSE_BESIDE_FLOODS = 1
 const WORK_MS_MIN = 2
 
 export interface PacingDeps {
-  lines: Pick<OwnerLines<unknown>, 'weight' | 'weightOfEntity'>
+  queue: Pick<FairQueue<unknown>, 'weight' | 'weightOfEntity'>
   active: Pick<ActiveOwners, 'names' | 'entities'>
   pauses: Pauses
   /** Called when a pause is over. */
@@ -33,15 +33,15 @@ export interface Pacing {
   isPaused(owner: string): boolean
 }
 
-export function createPacing({ lines, active, pauses, onEnd }: PacingDeps): Pacing {
+export function createPacing({ queue, active, pauses, onEnd }: PacingDeps): Pacing {
   pauses.onEnd(onEnd)
 
   /** What floods, the entity or the owner, and how long it pauses for each millisecond of work. */
   function floodOf(owner: string): { name: string; pause: number } | undefined {
     const entity = entityOf(owner)
     return (
-      floodBeside(entity, active.entities(), lines.weightOfEntity) ??
-      floodBeside(owner, active.names(), lines.weight)
+      floodBeside(entity, active.entities(), queue.weightOfEntity) ??
+      floodBeside(owner, active.names(), queue.weight)
     )
   }
 

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createReadTurns } from './read-turns.ts'
 
-const PLACES = [1, 2, 3, 4, 5, 6]
+const SLOTS = [1, 2, 3, 4, 5, 6]
 
-/** Requests a place; `place` is undefined until it is granted. */
+/** Requests a slot; `slot` is undefined until it is granted. */
 function ask(turns: ReturnType<typeof createReadTurns<number>>, owner: string, signal?: AbortSignal) {
-  const asked: { owner: string; place?: number; threads?: string; error?: unknown } = { owner }
+  const asked: { owner: string; slot?: number; threads?: string; error?: unknown } = { owner }
   turns.take(owner, signal).then(
     (taken) => {
-      asked.place = taken.place
+      asked.slot = taken.slot
       asked.threads = taken.threads
     },
     (error: unknown) => {
@@ -22,12 +22,12 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Two processors whose share one read of the flood has, since another owner was active just before. */
 async function floodBeside(other: string, owners: readonly string[]) {
-  const turns = createReadTurns(PLACES, 2)
-  const { place } = await turns.take(other, undefined)
-  turns.give(other, place)
+  const turns = createReadTurns(SLOTS, 2)
+  const { slot } = await turns.take(other, undefined)
+  turns.give(other, slot)
   const flood = owners.map((owner) => ask(turns, owner))
   await settled()
-  expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(1)
+  expect(flood.filter((asked) => asked.slot !== undefined)).toHaveLength(1)
   return { turns, flood }
 }
 
@@ -40,17 +40,17 @@ describe('createReadTurns', () => {
   })
 
   it('gives one owner half of the places, however many it requests, and another its first at once', async () => {
-    const turns = createReadTurns(PLACES, 16)
+    const turns = createReadTurns(SLOTS, 16)
     const flood = Array.from({ length: 20 }, () => ask(turns, 'flood'))
     const [first, second, third] = ['b', 'b', 'c'].map((owner) => ask(turns, owner))
     await settled()
-    expect(flood.filter(({ place }) => place !== undefined)).toHaveLength(3)
-    expect([first?.place, second?.place, third?.place].every((place) => place !== undefined)).toBe(true)
+    expect(flood.filter(({ slot }) => slot !== undefined)).toHaveLength(3)
+    expect([first?.slot, second?.slot, third?.slot].every((slot) => slot !== undefined)).toBe(true)
     expect(turns.free()).toHaveLength(0)
   })
 
   it('gives all threads to one read of an owner', async () => {
-    const turns = createReadTurns(PLACES, 16)
+    const turns = createReadTurns(SLOTS, 16)
     const asked = ['a', 'a', 'b'].map((owner) => ask(turns, owner))
     await settled()
     expect(asked.map(({ threads }) => threads)).toEqual(['all', 'one', 'all'])
@@ -63,10 +63,10 @@ describe('createReadTurns', () => {
     )
     const again = ask(turns, 'person')
     await settled()
-    expect(again).toMatchObject({ place: expect.any(Number), threads: 'all' })
-    turns.give('flood', flood[0]?.place ?? -1)
+    expect(again).toMatchObject({ slot: expect.any(Number), threads: 'all' })
+    turns.give('flood', flood[0]?.slot ?? -1)
     await settled()
-    expect(flood[1]).toMatchObject({ place: expect.any(Number), threads: 'one' })
+    expect(flood[1]).toMatchObject({ slot: expect.any(Number), threads: 'one' })
   })
 
   it('gives an owner its places again once no other is active', async () => {
@@ -75,9 +75,9 @@ describe('createReadTurns', () => {
       Array.from({ length: 9 }, () => 'flood'),
     )
     vi.advanceTimersByTime(20_000)
-    turns.give('flood', flood[0]?.place ?? -1)
+    turns.give('flood', flood[0]?.slot ?? -1)
     await settled()
-    expect(flood.slice(1).filter((asked) => asked.place !== undefined)).toHaveLength(3)
+    expect(flood.slice(1).filter((asked) => asked.slot !== undefined)).toHaveLength(3)
   })
 
   it('gives an entity with many projects no more than one with one', async () => {
@@ -87,14 +87,14 @@ describe('createReadTurns', () => {
     )
     const again = ask(turns, 'person/project')
     await settled()
-    expect(again).toMatchObject({ place: expect.any(Number), threads: 'all' })
+    expect(again).toMatchObject({ slot: expect.any(Number), threads: 'all' })
   })
 
-  it('leaves one place free beside an entity that is alone', async () => {
-    const turns = createReadTurns(PLACES, 64)
+  it('leaves one slot free beside an entity that is alone', async () => {
+    const turns = createReadTurns(SLOTS, 64)
     const flood = Array.from({ length: 9 }, (_, project) => ask(turns, `flood/${project}`))
     await settled()
-    expect(flood.filter((asked) => asked.place !== undefined)).toHaveLength(5)
+    expect(flood.filter((asked) => asked.slot !== undefined)).toHaveLength(5)
     expect(turns.free()).toHaveLength(1)
   })
 
@@ -102,10 +102,10 @@ describe('createReadTurns', () => {
     const turns = createReadTurns([1], 16)
     const begun: string[] = []
     const take = async (owner: string, name: string) => {
-      const { place } = await turns.take(owner, undefined)
+      const { slot } = await turns.take(owner, undefined)
       begun.push(name)
       await settled()
-      turns.give(owner, place)
+      turns.give(owner, slot)
     }
     await Promise.all([take('a', 'a1'), take('a', 'a2'), take('a', 'a3'), take('b', 'b1'), take('b', 'b2')])
     expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'b2'])
@@ -114,31 +114,31 @@ describe('createReadTurns', () => {
 
   it('forgets readers that have left, and goes on with the next', async () => {
     const turns = createReadTurns([1], 16)
-    const { place } = await turns.take('a', undefined)
+    const { slot } = await turns.take('a', undefined)
     const leaving = new AbortController()
     const gone = ask(turns, 'b', leaving.signal)
     const next = ask(turns, 'b')
     leaving.abort(new Error('gone'))
-    turns.give('a', place)
+    turns.give('a', slot)
     await settled()
     expect(gone).toMatchObject({ error: new Error('gone') })
-    expect(next.place).toBe(1)
+    expect(next.slot).toBe(1)
   })
 
   it('503 with Retry-After for an owner that has too many waiting, and for no other owner', async () => {
     const turns = createReadTurns([1], 16)
-    const { place } = await turns.take('a', undefined)
+    const { slot } = await turns.take('a', undefined)
     const flood = Array.from({ length: 300 }, () => ask(turns, 'flood'))
     const other = ask(turns, 'b')
     await settled()
     const refused = flood.filter(({ error }) => error !== undefined)
     expect(refused).toHaveLength(50)
     expect(refused[0]?.error).toMatchObject({ status: 503, retryAfterSeconds: 2 })
-    turns.give('a', place)
+    turns.give('a', slot)
     await settled()
     turns.give('flood', 1)
     await settled()
-    expect(other.place).toBe(1)
+    expect(other.slot).toBe(1)
   })
 
   it('keeps waiting readers in the queue when another has left long ago', async () => {
@@ -152,23 +152,23 @@ describe('createReadTurns', () => {
     const next = ask(turns, 'b')
     // By now, the reader that left the queue would have waited too long.
     vi.advanceTimersByTime(15_000)
-    turns.give('a', first.place ?? 0)
+    turns.give('a', first.slot ?? 0)
     await settled()
-    expect(next.place).toBe(1)
+    expect(next.slot).toBe(1)
   })
 
   it('pauses an owner with more to read three times as long as its read took while another waits for its answers', async () => {
-    const turns = createReadTurns(PLACES, 2)
-    turns.give('person', (await turns.take('person', undefined)).place)
+    const turns = createReadTurns(SLOTS, 2)
+    turns.give('person', (await turns.take('person', undefined)).slot)
     const flood = Array.from({ length: 3 }, () => ask(turns, 'flood'))
     await settled()
     vi.advanceTimersByTime(100)
-    turns.give('flood', flood[0]?.place ?? -1)
+    turns.give('flood', flood[0]?.slot ?? -1)
     vi.advanceTimersByTime(299)
     await settled()
-    expect(flood[1]?.place).toBeUndefined()
+    expect(flood[1]?.slot).toBeUndefined()
     vi.advanceTimersByTime(1)
     await settled()
-    expect(flood[1]?.place).toBeDefined()
+    expect(flood[1]?.slot).toBeDefined()
   })
 })

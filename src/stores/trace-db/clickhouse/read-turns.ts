@@ -1,5 +1,5 @@
 import { unavailable } from '../../../errors.ts'
-import { createOwnerLines } from '../../../owner-lines.ts'
+import { createFairQueue } from '../../../fairness/fair-queue.ts'
 import { createActiveOwners } from './active-owners.ts'
 import { createPacing } from './pacing.ts'
 import { createPauses, type Pauses } from './pauses.ts'
@@ -17,26 +17,26 @@ const ENTITY_WAITING_MAX = 750
 /** A read that waits longer is refused: its client is about to give up. */
 const WAIT_MS_MAX = 30_000
 
-interface Waiting<Place> {
-  begin: (taken: Taken<Place>) => void
+interface Waiting<Slot> {
+  begin: (taken: Taken<Slot>) => void
 }
 
-export interface Taken<Place> {
-  place: Place
+export interface Taken<Slot> {
+  slot: Slot
   /** Number of threads for the read. */
   threads: 'all' | 'one'
 }
 
 /** Shares a number of read slots fairly. */
-export interface ReadTurns<Place> {
+export interface ReadTurns<Slot> {
   /** The free slots. */
-  free(): readonly Place[]
+  free(): readonly Slot[]
   /**
    * Waits for a slot, to be released with `give`.
    * @throws 503 when too many wait, or for too long; the signal's reason.
    */
-  take(owner: string, signal: AbortSignal | undefined): Promise<Taken<Place>>
-  give(owner: string, place: Place): void
+  take(owner: string, signal: AbortSignal | undefined): Promise<Taken<Slot>>
+  give(owner: string, slot: Slot): void
 }
 
 /**
@@ -45,51 +45,51 @@ export interface ReadTurns<Place> {
  * uses all threads, and none of an owner with more waiting while others are active; such an owner also pauses between
  * its reads.
  */
-export function createReadTurns<Place>(
-  places: readonly Place[],
+export function createReadTurns<Slot>(
+  all: readonly Slot[],
   processors: number,
   pauses: Pauses = createPauses(),
-): ReadTurns<Place> {
-  const lines = createOwnerLines<Waiting<Place>>()
+): ReadTurns<Slot> {
+  const queue = createFairQueue<Waiting<Slot>>()
   const active = createActiveOwners()
-  const slots = createSlots(places, processors, active)
-  const pacing = createPacing({ lines, active, pauses, onEnd: serve })
-  const takenAt = new Map<Place, number>()
+  const slots = createSlots(all, processors, active)
+  const pacing = createPacing({ queue, active, pauses, onEnd: serve })
+  const takenAt = new Map<Slot, number>()
 
-  function placeFor(owner: string): Taken<Place> | undefined {
+  function slotFor(owner: string): Taken<Slot> | undefined {
     const before = slots.heldBy(owner)
-    const place = pacing.isPaused(owner) ? undefined : slots.take(owner)
-    if (place === undefined) return undefined
-    takenAt.set(place, performance.now())
-    return { place, threads: before > 0 || pacing.isFlood(owner) ? 'one' : 'all' }
+    const slot = pacing.isPaused(owner) ? undefined : slots.take(owner)
+    if (slot === undefined) return undefined
+    takenAt.set(slot, performance.now())
+    return { slot, threads: before > 0 || pacing.isFlood(owner) ? 'one' : 'all' }
   }
 
-  /** Gives owners that wait one place each in turn, until no more is free for any of them. */
+  /** Gives owners that wait one slot each in turn, until no more is free for any of them. */
   function serve(): void {
-    let places: number
+    let begun: number
     do {
-      places = 0
-      for (const owner of lines.owners()) {
-        const taken = placeFor(owner)
+      begun = 0
+      for (const owner of queue.owners()) {
+        const taken = slotFor(owner)
         if (taken === undefined) continue
-        lines.take(owner)?.begin(taken)
-        places++
+        queue.take(owner)?.begin(taken)
+        begun++
       }
-    } while (places > 0)
+    } while (begun > 0)
   }
 
-  function wait(owner: string, signal: AbortSignal | undefined): Promise<Taken<Place>> {
-    if (lines.weight() >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
-    if (lines.weight(owner) >= OWNER_WAITING_MAX)
+  function wait(owner: string, signal: AbortSignal | undefined): Promise<Taken<Slot>> {
+    if (queue.weight() >= WAITING_MAX) throw unavailable('Too many reads are waiting', 2)
+    if (queue.weight(owner) >= OWNER_WAITING_MAX)
       throw unavailable('Too many reads of this project are waiting', 2)
-    if (lines.weightOfEntity(owner) >= ENTITY_WAITING_MAX)
+    if (queue.weightOfEntity(owner) >= ENTITY_WAITING_MAX)
       throw unavailable('Too many reads of this entity are waiting', 2)
-    return new Promise<Taken<Place>>((resolve, reject) => {
+    return new Promise<Taken<Slot>>((resolve, reject) => {
       function stopWaiting(): void {
         clearTimeout(timer)
         signal?.removeEventListener('abort', gone)
       }
-      const waiting: Waiting<Place> = {
+      const waiting: Waiting<Slot> = {
         begin(taken) {
           stopWaiting()
           resolve(taken)
@@ -97,14 +97,14 @@ export function createReadTurns<Place>(
       }
       const end = (reason: unknown): void => {
         stopWaiting()
-        lines.remove(owner, waiting)
+        queue.remove(owner, waiting)
         reject(reason)
       }
       const tooLate = (): void => end(unavailable('Reads of this project have waited for too long', 5))
       const gone = (): void => end(signal?.reason)
       const timer = setTimeout(tooLate, WAIT_MS_MAX)
       signal?.addEventListener('abort', gone, { once: true })
-      lines.add(owner, waiting)
+      queue.add(owner, waiting)
     })
   }
 
@@ -114,13 +114,13 @@ export function createReadTurns<Place>(
     async take(owner, signal) {
       signal?.throwIfAborted()
       active.note(owner)
-      const taken = lines.weight(owner) > 0 ? undefined : placeFor(owner)
+      const taken = queue.weight(owner) > 0 ? undefined : slotFor(owner)
       return taken ?? wait(owner, signal)
     },
 
-    give(owner, place) {
-      slots.give(owner, place)
-      pacing.worked(owner, performance.now() - (takenAt.get(place) ?? 0))
+    give(owner, slot) {
+      slots.give(owner, slot)
+      pacing.worked(owner, performance.now() - (takenAt.get(slot) ?? 0))
       serve()
     },
   }

@@ -119,7 +119,7 @@ export function createReads({
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Buffer> {
     const owner = ownerOf(query)
-    const { place: reader, threads } = await turns.take(owner, signal)
+    const { slot: reader, threads } = await turns.take(owner, signal)
     const limits = queryLimits()
     using stop = stopBy(
       signal,

@@ -1,13 +1,13 @@
-import { entityOf } from '../../../owner-lines.ts'
+import { entityOf } from '../../../fairness/fair-queue.ts'
 import type { ActiveOwners } from './active-owners.ts'
 
 /** Who has how many of a number of slots. */
-export interface Slots<Place> {
-  free(): readonly Place[]
+export interface Slots<Slot> {
+  free(): readonly Slot[]
   heldBy(owner: string): number
   /** Takes a slot, if the owner and its entity may have one more. */
-  take(owner: string): Place | undefined
-  give(owner: string, place: Place): void
+  take(owner: string): Slot | undefined
+  give(owner: string, slot: Slot): void
 }
 
 /**
@@ -15,12 +15,12 @@ export interface Slots<Place> {
  * than its share of the processors either. This holds for an entity beside others as well, however many owners it has;
  * an entity alone leaves one slot free.
  */
-export function createSlots<Place>(
-  places: readonly Place[],
+export function createSlots<Slot>(
+  all: readonly Slot[],
   processors: number,
   active: Pick<ActiveOwners, 'count' | 'countEntities'>,
-): Slots<Place> {
-  const free = [...places]
+): Slots<Slot> {
+  const free = [...all]
   const byOwner = new Map<string, number>()
   const byEntity = new Map<string, number>()
 
@@ -31,8 +31,8 @@ export function createSlots<Place>(
 
   function mayTake(owner: string): boolean {
     const [owners, entities] = [active.count(), active.countEntities()]
-    const ownerMax = owners > 1 ? shareOf(owners) : places.length
-    const entityMax = entities > 1 ? shareOf(entities) : Math.max(1, places.length - 1)
+    const ownerMax = owners > 1 ? shareOf(owners) : all.length
+    const entityMax = entities > 1 ? shareOf(entities) : Math.max(1, all.length - 1)
     const ofEntity = byEntity.get(entityOf(owner)) ?? 0
     return free.length > heldBy(owner) && heldBy(owner) < ownerMax && ofEntity < entityMax
   }
@@ -41,14 +41,14 @@ export function createSlots<Place>(
     free: () => free,
     heldBy,
     take(owner) {
-      const place = mayTake(owner) ? free.pop() : undefined
-      if (place === undefined) return undefined
+      const slot = mayTake(owner) ? free.pop() : undefined
+      if (slot === undefined) return undefined
       addTo(byOwner, owner, 1)
       addTo(byEntity, entityOf(owner), 1)
-      return place
+      return slot
     },
-    give(owner, place) {
-      free.push(place)
+    give(owner, slot) {
+      free.push(slot)
       addTo(byOwner, owner, -1)
       addTo(byEntity, entityOf(owner), -1)
     },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { machineBytes } from '../../../machine-bytes.ts'
+import { machineBytes } from '../../machine-bytes.ts'
 import { QUERY_SETTINGS } from '../clickhouse/clickhouse.ts'
 import type { SqlAccess } from './sql-access.ts'
 

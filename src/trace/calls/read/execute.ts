@@ -1,6 +1,6 @@
 import { unavailable } from '../../../errors.ts'
-import { entityOf } from '../../../owner-lines.ts'
-import { createSharedPlaces } from '../../../shared-places.ts'
+import { entityOf } from '../../../fairness/fair-queue.ts'
+import { createSharedSlots } from '../../../fairness/shared-slots.ts'
 import { isOutOfMemory, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { wholeRows } from '../../../stores/trace-db/row-binary.ts'
 import { renderRows } from '../render/by-server.ts'
@@ -15,7 +15,7 @@ import { createWindowBounds } from './window-bounds.ts'
 
 /**
  * Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. One entity
- * may read 32 while no other does (`src/shared-places.ts`).
+ * may read 32 while no other does (`src/fairness/shared-slots.ts`).
  */
 const LONG_LISTS_MAX = 40
 
@@ -61,7 +61,7 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
   const windowBounds = createWindowBounds({ traces })
   const idScan = createIdScan({ traces })
   const batches = createBatchReader({ traces, recent })
-  const places = createSharedPlaces(LONG_LISTS_MAX)
+  const slots = createSharedSlots(LONG_LISTS_MAX)
 
   async function* lines(list: List): AsyncGenerator<Uint8Array> {
     const known = recent.lines(list)
@@ -135,13 +135,13 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
     }
   }
 
-  /** Takes one of the places for long lists until disposed. @throws 503 where the entity may have no more. */
+  /** Takes one of the slots for long lists until disposed. @throws 503 where the entity may have no more. */
   function takePlace(projectId: string): Disposable {
     const entity = entityOf(projectId)
-    const leave = places.take(entity)
+    const leave = slots.take(entity)
     if (leave !== undefined) return { [Symbol.dispose]: leave }
-    const held = `${places.taken()} long lists are being read already, ${places.heldBy(entity)} of them of ${entity}`
-    throw unavailable(`${held}: the server reads ${LONG_LISTS_MAX}, and keeps some places for others`, 5)
+    const held = `${slots.taken()} long lists are being read already, ${slots.heldBy(entity)} of them of ${entity}`
+    throw unavailable(`${held}: the server reads ${LONG_LISTS_MAX}, and keeps some slots for others`, 5)
   }
 
   return { lines, linesOfIds: batches.linesOfIds, ids: idScan.ids }

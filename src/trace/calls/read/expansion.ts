@@ -1,7 +1,7 @@
 import { invalidRequest, tooLarge } from '../../../errors.ts'
-import { inTurns } from '../../../in-turns.ts'
 import { type JsonText, memberText, withMember } from '../../../lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
+import { forEachYielding } from '../../../yielding.ts'
 import { inHalves } from '../../batches.ts'
 import { fieldsIn } from '../../query-language/fields-in.ts'
 import { splitPath } from '../../query-language/json-path.ts'
@@ -103,10 +103,10 @@ export function createExpansion({
     for (let level = 0; level < places.levels; level++) {
       const wanted = new Set<string>()
       const onRef = (ref: string) => void (asked.has(ref) || wanted.add(ref))
-      await inTurns(rows, (row) => visitRefs(row, places, { values, onRef }))
+      await forEachYielding(rows, (row) => visitRefs(row, places, { values, onRef }))
       if (wanted.size === 0) break
       for await (const found of inHalves([...wanted], (some) => refs.resolve(projectId, some))) {
-        await inTurns(found, ([ref, value]) => {
+        await forEachYielding(found, ([ref, value]) => {
           values.set(ref, withRef(value, ref))
           chars += value.text.length
         })

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../../http/caller.ts'
-import { inTurns } from '../../../in-turns.ts'
 import { JsonText, stringify } from '../../../lossless-json.ts'
+import { forEachYielding } from '../../../yielding.ts'
 import type { Costs } from '../../costs/service.ts'
 import { costsOf, usageIn } from '../../costs/usage-costs.ts'
 import type { Feedback } from '../../feedback/service.ts'
@@ -72,10 +72,10 @@ async function addCosts(
   projectId: string,
 ): Promise<void> {
   const usages: { call: Call; usage: ReturnType<typeof usageIn> }[] = []
-  await inTurns(calls, (call) => usages.push({ call, usage: usageIn(call.summary.text) }))
+  await forEachYielding(calls, (call) => usages.push({ call, usage: usageIn(call.summary.text) }))
   const models = usages.flatMap(({ usage }) => [...usage.keys()])
   const prices = await costs.priceLists(projectId, models)
-  await inTurns(usages, ({ call, usage }) => {
+  await forEachYielding(usages, ({ call, usage }) => {
     const found = costsOf(usage, prices, call.started_at)
     if (found !== undefined) addDerived(call, 'costs', found)
   })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { entityOf } from '../../../fairness/fair-queue.ts'
 import type { Log } from '../../../log.ts'
-import { entityOf } from '../../../owner-lines.ts'
 import { firstOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import type { KnownLists } from '../read/execute.ts'
 import { type List, shownCalls } from '../read/list.ts'

@@ -2,6 +2,7 @@ import type { Projects } from '../../../accounts/projects.ts'
 import { invalidRequest, tooLarge } from '../../../errors.ts'
 import type { CallContext } from '../../../http/caller.ts'
 import type { Redaction } from '../../../redaction/service.ts'
+import { slicesOf } from '../../../slices.ts'
 import type { TraceDb } from '../../../stores/trace-db/port.ts'
 import { nowIso } from '../../../time.ts'
 import { invalidItem } from '../../invalid-item.ts'
@@ -148,8 +149,7 @@ export function createCallWriter({ traces, projects, redaction, recent }: Deps):
     const deleted_at = nowIso()
     // Parents are deleted after their children, so that repeating an interrupted deletion finds the rest.
     const lastFirst = ids.toReversed()
-    for (let from = 0; from < ids.length; from += DELETED_AT_ONCE) {
-      const some = lastFirst.slice(from, from + DELETED_AT_ONCE)
+    for (const some of slicesOf(lastFirst, DELETED_AT_ONCE)) {
       await writeParts(some.map((id) => ({ project_id, id, deleted_at })))
     }
     return { num_deleted: ids.length }

@@ -1,25 +1,25 @@
 /**
- * The most places that an entity may hold for each free one. One active entity gets four fifths of all places, two get four
- * ninths each; however many are active, some places stay free for an entity that holds none.
+ * The most slots that an entity may hold for each free one. One active entity gets four fifths of all slots, two get four
+ * ninths each; however many are active, some slots stay free for an entity that holds none.
  */
 const HELD_PER_FREE = 4
 
-/** Whether an entity that holds `held` of the `taken` places may take another. */
+/** Whether an entity that holds `held` of the `taken` slots may take another. */
 export function mayTake({ held, taken, max }: { held: number; taken: number; max: number }): boolean {
   return held < HELD_PER_FREE * (max - taken)
 }
 
-/** Places that entities share. */
-export interface SharedPlaces {
+/** Slots that entities share. */
+export interface SharedSlots {
   /** Of all entities. */
   taken(): number
   heldBy(entity: string): number
-  /** Takes a place until the returned function is called; undefined where the entity may have no more. */
+  /** Takes a slot until the returned function is called; undefined where the entity may have no more. */
   take(entity: string): (() => void) | undefined
 }
 
-/** Places in memory. */
-export function createSharedPlaces(max: number): SharedPlaces {
+/** Slots in memory. */
+export function createSharedSlots(max: number): SharedSlots {
   const held = new Map<string, number>()
   let taken = 0
   const heldBy = (entity: string): number => held.get(entity) ?? 0

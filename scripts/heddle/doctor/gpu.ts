@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
-import { readConfig } from '../../src/config.ts'
-import { BASE_QUANTIZATIONS, type BaseQuantization } from '../../src/engine-settings.ts'
-import { ROOT } from '../repository.ts'
-import { examples, jsonOption, wholeNumber } from './options.ts'
+import { readConfig } from '../../../src/config.ts'
+import { BASE_QUANTIZATIONS, type BaseQuantization } from '../../../src/engine-settings.ts'
+import { ROOT } from '../../repository.ts'
+import { examples, jsonOption, wholeNumber } from '../options.ts'
 
 /** GB of a GPU that is assumed. */
 const GPU_GB = 80
@@ -79,7 +79,7 @@ export function addDoctorGpu(doctor: Command): void {
 
 /** @throws Error for a model that is not on this disk, or of a kind that is not calculated. */
 async function fitOf({ model, gpuGb, gpus, rank, quantization }: Options): Promise<Fit> {
-  const { baseModelFolder } = await import('../../src/stores/compute/base-model-location.ts')
+  const { baseModelFolder } = await import('../../../src/stores/compute/base-model-location.ts')
   const { engine } = readConfig()
   const isFolder = model !== undefined && existsSync(join(model, 'config.json'))
   const folder = isFolder ? resolve(model) : baseModelFolder(model ?? engine.baseModel)

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { createLoopTurns } from './loop-turns.ts'
+import { createEventLoopTurns } from './event-loop-turns.ts'
 
 /** Longer than the share of one iteration of the event loop. */
 function work(): void {
   for (const until = performance.now() + 6; performance.now() < until; );
 }
 
-describe('createLoopTurns', () => {
+describe('createEventLoopTurns', () => {
   it('lets owners take turns, each in order, however much one has to do', async () => {
-    const turns = createLoopTurns()
+    const turns = createEventLoopTurns()
     const done: string[] = []
     const once = async (owner: string, name: string) => {
       await turns.turn(owner)
@@ -26,7 +26,7 @@ describe('createLoopTurns', () => {
   })
 
   it('reads data that arrived between two pieces of work', async () => {
-    const turns = createLoopTurns()
+    const turns = createEventLoopTurns()
     let done = 0
     const flood = Array.from({ length: 10 }, async () => {
       await turns.turn('flood')
@@ -39,7 +39,7 @@ describe('createLoopTurns', () => {
   })
 
   it('does not delay an owner that is alone', async () => {
-    const turns = createLoopTurns()
+    const turns = createEventLoopTurns()
     let isNextIteration = false
     setImmediate(() => {
       isNextIteration = true

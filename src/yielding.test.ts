@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { inTurns, TURN_MS } from './in-turns.ts'
+import { forEachYielding, WORK_MS_MAX } from './yielding.ts'
 
 it('does work in order, and others run between long pieces of it', async () => {
   const order: string[] = []
@@ -11,9 +11,9 @@ it('does work in order, and others run between long pieces of it', async () => {
       await setImmediate()
     }
   })()
-  await inTurns(['a', 'b', 'c'], (name) => {
+  await forEachYielding(['a', 'b', 'c'], (name) => {
     order.push(name)
-    const end = performance.now() + TURN_MS
+    const end = performance.now() + WORK_MS_MAX
     while (performance.now() < end);
   })
   isDone = true

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { keyRemover } from '../../without-key.ts'
-import { askProvider } from './ask-provider.ts'
+import { askProvider } from './inference/playground/ask-provider.ts'
+import { keyRemover } from './without-key.ts'
 
 const KEY = 'sk-secret-key-é'
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { createOwnerTurns } from './owner-turns.ts'
+import { createFairLimiter } from './fair-limiter.ts'
 
 const ONE_EACH = {
-  ownerPlaces: 1,
+  ownerSlots: 1,
   refusal: (entity: string) => new Error(`1 jobs of ${entity} are waiting already`),
 }
 
 /** Work that is done when the test says so, and the names of what was begun, in that order. */
-function useWork(options: { places: number; waitingMax: number }) {
-  const turns = createOwnerTurns({ ...options, ...ONE_EACH })
+function useWork(options: { slots: number; waitingMax: number }) {
+  const turns = createFairLimiter({ ...options, ...ONE_EACH })
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   return {
@@ -25,9 +25,9 @@ function useWork(options: { places: number; waitingMax: number }) {
   }
 }
 
-describe('createOwnerTurns', () => {
-  it('gives an owner one place at a time, and entities take turns', async () => {
-    const { add, begun, end } = useWork({ places: 2, waitingMax: 10 })
+describe('createFairLimiter', () => {
+  it('gives an owner one slot at a time, and entities take turns', async () => {
+    const { add, begun, end } = useWork({ slots: 2, waitingMax: 10 })
     const all = ['a1', 'a2', 'a3', 'a4'].map((name) => add('flood/one', name))
     all.push(add('flood/two', 'b1'), add('other/project', 'c1'), add('other/project', 'c2'))
     await new Promise(setImmediate)
@@ -40,7 +40,7 @@ describe('createOwnerTurns', () => {
   })
 
   it('goes on after work that fails, and refuses what is too much of one entity', async () => {
-    const turns = createOwnerTurns({ places: 1, waitingMax: 1, ...ONE_EACH })
+    const turns = createFairLimiter({ slots: 1, waitingMax: 1, ...ONE_EACH })
     const failed = turns('a/b', () => Promise.reject(new Error('no')))
     const next = turns('a/c', async () => 'done')
     await expect(turns('a/d', async () => 'refused')).rejects.toThrow('1 jobs of a are waiting already')
@@ -49,8 +49,8 @@ describe('createOwnerTurns', () => {
     expect(await Promise.all([next, others])).toEqual(['done', 'also done'])
   })
 
-  it('refuses nothing for which a place is free, and forgets what no longer waits', async () => {
-    const turns = createOwnerTurns({ places: 2, waitingMax: 1, ...ONE_EACH })
+  it('refuses nothing for which a slot is free, and forgets what no longer waits', async () => {
+    const turns = createFairLimiter({ slots: 2, waitingMax: 1, ...ONE_EACH })
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns('a/one', () => promise)
     const left = new AbortController()
@@ -65,8 +65,8 @@ describe('createOwnerTurns', () => {
     expect(await next).toBe('next')
   })
 
-  it('gives an owner as many places at a time as it may have', async () => {
-    const turns = createOwnerTurns({ ...ONE_EACH, places: 3, ownerPlaces: 2, waitingMax: 10 })
+  it('gives an owner as many slots at a time as it may have', async () => {
+    const turns = createFairLimiter({ ...ONE_EACH, slots: 3, ownerSlots: 2, waitingMax: 10 })
     const { promise, resolve } = Promise.withResolvers<void>()
     const begun: string[] = []
     const work = ['a1', 'a2', 'a3', 'b1'].map((name) =>

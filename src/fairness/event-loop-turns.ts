@@ -1,4 +1,4 @@
-import { createOwnerLines } from './owner-lines.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 /**
  * Milliseconds of work per event-loop iteration while requests queue: an upper bound on what others wait for. A longer
@@ -7,7 +7,7 @@ import { createOwnerLines } from './owner-lines.ts'
 const ITERATION_MS = 4
 
 /** Shares the event loop fairly between owners. */
-export interface LoopTurns {
+export interface EventLoopTurns {
   /** Resolves when the owner may run its next piece of work; at once where no other work waits. */
   turn(owner: string): Promise<void>
 }
@@ -17,19 +17,19 @@ export interface LoopTurns {
  * milliseconds of work run per iteration, then pending I/O, then the next owner's work: an owner with a hundred
  * requests waits for the others, and the others do not wait for all of these.
  */
-export function createLoopTurns(): LoopTurns {
-  const lines = createOwnerLines<() => void>()
+export function createEventLoopTurns(): EventLoopTurns {
+  const queue = createFairQueue<() => void>()
   let startedAt: number | undefined
   let isWorking = false
 
   function serve(): void {
-    if (isWorking || lines.weight() === 0) return
+    if (isWorking || queue.weight() === 0) return
     if (startedAt === undefined) {
       startedAt = performance.now()
       setImmediate(nextIteration)
     } else if (performance.now() - startedAt >= ITERATION_MS) return
     isWorking = true
-    lines.take()?.()
+    queue.take()?.()
     // A tick scheduled from a promise runs after all ready promises, those of this turn included.
     void Promise.resolve().then(() => process.nextTick(worked))
   }
@@ -47,7 +47,7 @@ export function createLoopTurns(): LoopTurns {
   return {
     turn: (owner) =>
       new Promise((resolve) => {
-        lines.add(owner, resolve)
+        queue.add(owner, resolve)
         serve()
       }),
   }

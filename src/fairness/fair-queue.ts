@@ -5,7 +5,7 @@ import { roundRobin } from './round-robin.ts'
  * does not delay the first item of another, and an entity with a hundred owners has no more turns than one with one.
  * Owners are named `entity/project`; a name without a slash is an entity of its own.
  */
-export interface OwnerLines<Item> {
+export interface FairQueue<Item> {
   /** Appends an item to its owner's queue. @param weight what it counts in `weight` */
   add(owner: string, item: Item, weight?: number): void
   /** Removes an item that no longer waits. */
@@ -28,76 +28,76 @@ export function entityOf(owner: string): string {
   return at < 0 ? owner : owner.slice(0, at)
 }
 
-interface Line<Item> {
+interface OwnerQueue<Item> {
   waiting: { item: Item; weight: number }[]
   weight: number
 }
 
-export function createOwnerLines<Item>(): OwnerLines<Item> {
+export function createFairQueue<Item>(): FairQueue<Item> {
   // By entity and owner. None is empty; the first of each map has the turn.
-  const entities = new Map<string, Map<string, Line<Item>>>()
+  const entities = new Map<string, Map<string, OwnerQueue<Item>>>()
   let total = 0
 
-  const linesOf = (owner: string): Map<string, Line<Item>> | undefined => entities.get(entityOf(owner))
+  const queuesOf = (owner: string): Map<string, OwnerQueue<Item>> | undefined => entities.get(entityOf(owner))
 
   function firstOwner(): string | undefined {
-    const lines: Map<string, Line<Item>> | undefined = entities.values().next().value
-    return lines?.keys().next().value
+    const queues: Map<string, OwnerQueue<Item>> | undefined = entities.values().next().value
+    return queues?.keys().next().value
   }
 
   /** Removes an item of an owner, the owner with its last one, and its entity with its last owner. */
-  function removeAt(owner: string, line: Line<Item>, index: number): Item | undefined {
-    const [removed] = line.waiting.splice(index, 1)
-    line.weight -= removed?.weight ?? 0
+  function removeAt(owner: string, queue: OwnerQueue<Item>, index: number): Item | undefined {
+    const [removed] = queue.waiting.splice(index, 1)
+    queue.weight -= removed?.weight ?? 0
     total -= removed?.weight ?? 0
-    const lines = linesOf(owner)
-    if (line.waiting.length === 0) lines?.delete(owner)
-    if (lines?.size === 0) entities.delete(entityOf(owner))
+    const queues = queuesOf(owner)
+    if (queue.waiting.length === 0) queues?.delete(owner)
+    if (queues?.size === 0) entities.delete(entityOf(owner))
     return removed?.item
   }
 
   function owners(): string[] {
-    return roundRobin([...entities.values()].map((lines) => [...lines.keys()]))
+    return roundRobin([...entities.values()].map((queues) => [...queues.keys()]))
   }
 
   return {
     add(owner, item, weight = 1) {
-      const lines = linesOf(owner) ?? new Map<string, Line<Item>>()
-      const line = lines.get(owner) ?? { waiting: [], weight: 0 }
-      line.waiting.push({ item, weight })
-      line.weight += weight
+      const queues = queuesOf(owner) ?? new Map<string, OwnerQueue<Item>>()
+      const queue = queues.get(owner) ?? { waiting: [], weight: 0 }
+      queue.waiting.push({ item, weight })
+      queue.weight += weight
       total += weight
-      lines.set(owner, line)
-      entities.set(entityOf(owner), lines)
+      queues.set(owner, queue)
+      entities.set(entityOf(owner), queues)
     },
 
     remove(owner, item) {
-      const line = linesOf(owner)?.get(owner)
-      const index = line?.waiting.findIndex((one) => one.item === item) ?? -1
-      if (line !== undefined && index !== -1) removeAt(owner, line, index)
+      const queue = queuesOf(owner)?.get(owner)
+      const index = queue?.waiting.findIndex((one) => one.item === item) ?? -1
+      if (queue !== undefined && index !== -1) removeAt(owner, queue, index)
     },
 
     owners,
 
     first: () => {
       const owner = firstOwner()
-      return owner === undefined ? undefined : linesOf(owner)?.get(owner)?.waiting[0]?.item
+      return owner === undefined ? undefined : queuesOf(owner)?.get(owner)?.waiting[0]?.item
     },
 
     take(owner = firstOwner()) {
-      const lines = owner === undefined ? undefined : linesOf(owner)
-      const line = owner === undefined ? undefined : lines?.get(owner)
-      if (owner === undefined || lines === undefined || line === undefined) return undefined
-      moveToEnd(lines, owner, line)
-      moveToEnd(entities, entityOf(owner), lines)
-      return removeAt(owner, line, 0)
+      const queues = owner === undefined ? undefined : queuesOf(owner)
+      const queue = owner === undefined ? undefined : queues?.get(owner)
+      if (owner === undefined || queues === undefined || queue === undefined) return undefined
+      moveToEnd(queues, owner, queue)
+      moveToEnd(entities, entityOf(owner), queues)
+      return removeAt(owner, queue, 0)
     },
 
-    weight: (owner) => (owner === undefined ? total : (linesOf(owner)?.get(owner)?.weight ?? 0)),
+    weight: (owner) => (owner === undefined ? total : (queuesOf(owner)?.get(owner)?.weight ?? 0)),
 
     weightOfEntity(owner) {
       let weight = 0
-      for (const line of linesOf(owner)?.values() ?? []) weight += line.weight
+      for (const queue of queuesOf(owner)?.values() ?? []) weight += queue.weight
       return weight
     },
   }
