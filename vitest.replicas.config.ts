@@ -13,8 +13,8 @@ const OF_ONE_SERVER = {
 }
 
 /**
- * The unmodified clients, each of whose requests goes to another one of three servers over the same stores, whose engines are
- * on Ray. `npm test` runs some of these files, `npm run test:replicas wire` each.
+ * The unmodified clients, each of whose requests goes to another one of three servers over the same stores, whose
+ * engines are on Ray. `npm test` runs some of these files, `npm run test:replicas wire` each.
  */
 export default defineConfig({
   test: {

@@ -1,6 +1,7 @@
 /**
- * What checking access costs: processor time of requests to a server that accepts any key and to one with accounts, in one
- * process, alternating, without sockets. The requests are reads of one call in memory, which cost next to nothing else.
+ * What checking access costs: processor time of requests to a server that accepts any key and to one with accounts, in
+ * one process, alternating, without sockets. The requests are reads of one call in memory, which cost next to nothing
+ * else.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

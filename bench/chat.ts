@@ -204,8 +204,8 @@ ${shown.join('\n')}
 }
 
 /**
- * Rollouts of an adapter, with log-probabilities: vLLM without token ids, with them, and Heddle, which asks for them and
- * notes them on every choice.
+ * Rollouts of an adapter, with log-probabilities: vLLM without token ids, with them, and Heddle, which asks for them
+ * and notes them on every choice.
  */
 async function measureIds({
   names,

@@ -1,7 +1,8 @@
 /**
- * What it costs, and gives, to have the stores elsewhere: the same calls and questions to Heddle with a database of its own, with
- * one elsewhere, and with all stores elsewhere in one server and in two, and to weave's own server. All that is elsewhere is the
- * same ClickHouse, PostgreSQL and SeaweedFS, on the same processors. In turns, each in a database of its own.
+ * What it costs, and gives, to have the stores elsewhere: the same calls and questions to Heddle with a database of its
+ * own, with one elsewhere, and with all stores elsewhere in one server and in two, and to weave's own server. All that
+ * is elsewhere is the same ClickHouse, PostgreSQL and SeaweedFS, on the same processors. In turns, each in a database
+ * of its own.
  */
 import { parseArgs } from 'node:util'
 import { newId } from '../src/ids.ts'

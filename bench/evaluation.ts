@@ -1,7 +1,7 @@
 /**
- * Results of evaluations and annotation queues at size. Ten runs of ten thousand rows: a page of their rows side by side,
- * beside three pages of calls as large. A queue of 50,000 calls, beside one of 1,000: adding (for a thousand), stats, the
- * next item, filtered items.
+ * Results of evaluations and annotation queues at size. Ten runs of ten thousand rows: a page of their rows side by
+ * side, beside three pages of calls as large. A queue of 50,000 calls, beside one of 1,000: adding (for a thousand),
+ * stats, the next item, filtered items.
  */
 import { parseArgs } from 'node:util'
 import { z } from 'zod'

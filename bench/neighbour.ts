@@ -1,7 +1,7 @@
 /**
- * The effect of one project's flood on another: small writes, reads and searches of a quiet project, alone and while twelve
- * clients of another send as many requests as they can, alternating on one server. With `--projects`, the flood comes
- * from several projects of one entity, and adds jobs as well. The floods run in a process of their own.
+ * The effect of one project's flood on another: small writes, reads and searches of a quiet project, alone and while
+ * twelve clients of another send as many requests as they can, alternating on one server. With `--projects`, the flood
+ * comes from several projects of one entity, and adds jobs as well. The floods run in a process of their own.
  */
 import { parseArgs } from 'node:util'
 import { startChild } from './child.ts'

@@ -1,6 +1,7 @@
 /**
- * How requests for many trained models fall on several inference servers: a simulation of their adapters and prefix caches in
- * front of which the server's own routing chooses. Beside it the same by the prompt alone, and by the model alone.
+ * How requests for many trained models fall on several inference servers: a simulation of their adapters and prefix
+ * caches in front of which the server's own routing chooses. Beside it the same by the prompt alone, and by the model
+ * alone.
  */
 import { parseArgs } from 'node:util'
 import { LRUCache } from 'lru-cache'

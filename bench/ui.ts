@@ -1,7 +1,8 @@
 /**
- * The pages, as a browser sees them. The list of traces of Heddle with 100,000 calls, beside those of Phoenix and MLflow
- * with what they take in reasonable time: first content, and a click that is answered. Then Heddle alone: scrolling, keys,
- * memory, and a trace of 30,000 calls. An empty page is measured beside all of it, and everything takes turns.
+ * The pages, as a browser sees them. The list of traces of Heddle with 100,000 calls, beside those of Phoenix and
+ * MLflow with what they take in reasonable time: first content, and a click that is answered. Then Heddle alone:
+ * scrolling, keys, memory, and a trace of 30,000 calls. An empty page is measured beside all of it, and everything
+ * takes turns.
  */
 import { parseArgs } from 'node:util'
 import { type Browser, chromium } from '@playwright/test'

@@ -5,7 +5,10 @@ import { messageOf } from '../src/errors.ts'
 /** The exit code of a command line that was not understood. */
 export const NOT_UNDERSTOOD = 2
 
-/** What this process was given. With `--help` it ends after the usage, and with what the config does not know by {@link refuse}. */
+/**
+ * What this process was given. With `--help` it ends after the usage, and with what the config does not know by {@link
+ * refuse}.
+ */
 export function readArguments<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,

@@ -5,7 +5,9 @@ import { messageOf } from '../src/errors.ts'
 /** Where a server answers. */
 export interface Address {
   url: string
-  /** The SHA-256 of the certificate by which it is known there; where absent, it is known by the name in its address. */
+  /**
+   * The SHA-256 of the certificate by which it is known there; where absent, it is known by the name in its address.
+   */
   certificate?: string | undefined
 }
 
@@ -70,7 +72,10 @@ class Refused extends Error {
   }
 }
 
-/** Sends a request and returns its response, also one with an error status. @throws Error with the cause when the server cannot be reached */
+/**
+ * Sends a request and returns its response, also one with an error status.
+ * @throws Error with the cause when the server cannot be reached
+ */
 export async function reach(
   { url, certificate }: Address,
   path: string,

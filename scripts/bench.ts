@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- NAME`: sets everything up, starts a Heddle of its own on a free port with an empty data folder, runs
- * one of the benchmarks in `bench/` against it, and stops it again. A benchmark that compares servers starts all of them
- * itself. `npm run bench -- --help` lists them.
+ * `npm run bench -- NAME`: sets everything up, starts a Heddle of its own on a free port with an empty data folder,
+ * runs one of the benchmarks in `bench/` against it, and stops it again. A benchmark that compares servers starts all
+ * of them itself. `npm run bench -- --help` lists them.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,6 @@
-/** The benchmarks: what each measures, the program in `bench/` that does it, that program's options, and what it needs. */
+/**
+ * The benchmarks: what each measures, the program in `bench/` that does it, that program's options, and what it needs.
+ */
 import type { Part } from './parts.ts'
 
 export interface Bench {

@@ -13,7 +13,10 @@ interface Way {
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** A Chromium of this machine, or Playwright's own; undefined when there is none. @throws Error for a wrong HEDDLE_CHROMIUM. */
+/**
+ * A Chromium of this machine, or Playwright's own; undefined when there is none.
+ * @throws Error for a wrong HEDDLE_CHROMIUM.
+ */
 export function findChromium(): string | undefined {
   const { HEDDLE_CHROMIUM, PATH = '' } = process.env
   if (HEDDLE_CHROMIUM !== undefined) {
@@ -36,8 +39,8 @@ export function chromiumPath(): string {
 }
 
 /**
- * The ways to get one, best first, each some commands: Playwright's own, and where that cannot be fetched or lacks libraries
- * of the system, the package of Debian or Ubuntu, which takes the rights of root.
+ * The ways to get one, best first, each some commands: Playwright's own, and where that cannot be fetched or lacks
+ * libraries of the system, the package of Debian or Ubuntu, which takes the rights of root.
  */
 export function waysToChromium(root: string): Way[] {
   const cli = join(root, 'node_modules/playwright/cli.js')

@@ -1,7 +1,7 @@
 /**
  * Writes what follows from the wire schemas: `contract/openapi.json`, `contract/job.schema.json` and the engine's
- * `contract.py`; and the checksums of new migrations into `migrations/checksums.json`. With `--check` nothing is written,
- * and a stale file ends it with status 1.
+ * `contract.py`; and the checksums of new migrations into `migrations/checksums.json`. With `--check` nothing is
+ * written, and a stale file ends it with status 1.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -47,7 +47,10 @@ async function generated(): Promise<Record<string, string>> {
   }
 }
 
-/** A migration that is in the list is frozen; only new ones are added. @throws Error that names one which was edited. */
+/**
+ * A migration that is in the list is frozen; only new ones are added.
+ * @throws Error that names one which was edited.
+ */
 async function migrationChecksums(): Promise<object> {
   const landed = JSON.parse(await readFile(CHECKSUMS, 'utf8')) as Record<string, Record<string, string>>
   const lists = Object.entries({ control: '.ts', trace: '.sql' }).map(async ([store, extension]) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run lock:python`: writes the hashes of every file of every pinned Python package into the requirement files, so that
- * pip installs nothing else. Run it after a version has been changed; comments at the top of a file stay.
+ * `npm run lock:python`: writes the hashes of every file of every pinned Python package into the requirement files, so
+ * that pip installs nothing else. Run it after a version has been changed; comments at the top of a file stay.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

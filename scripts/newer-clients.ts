@@ -1,6 +1,6 @@
 /**
- * Says which clients of the version tests have newer versions in the package registries: `npm run clients`. The pins are in
- * tests/wire/requirements/ and package.json; nothing is changed.
+ * Says which clients of the version tests have newer versions in the package registries: `npm run clients`. The pins
+ * are in tests/wire/requirements/ and package.json; nothing is changed.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Lets a command go on, and end with its own status, when the reader of its output has ended, as `head` does, or its terminal has
- * closed.
+ * Lets a command go on, and end with its own status, when the reader of its output has ended, as `head` does, or its
+ * terminal has closed.
  */
 export function outliveReader(): void {
   for (const output of [process.stdout, process.stderr])

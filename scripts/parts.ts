@@ -72,7 +72,10 @@ export async function ensureWeb(): Promise<void> {
   }
 }
 
-/** Installs a Chromium where the machine has none, for the tests of the pages. @throws Error that says how to get one. */
+/**
+ * Installs a Chromium where the machine has none, for the tests of the pages.
+ * @throws Error that says how to get one.
+ */
 async function ensureBrowser(): Promise<void> {
   if (findChromium() !== undefined) return
   for (const { from, commands } of waysToChromium(ROOT)) {

@@ -64,7 +64,10 @@ const INSTALLERS = 'locks'
 /** What the newest openpipe-art needs. */
 const NEWEST_CLIENTS_PYTHON: PythonVersion = [3, 12]
 
-/** Where Python environments live; all clones of one user share them. As for the server, an empty variable is one that is not set. */
+/**
+ * Where Python environments live; all clones of one user share them. As for the server, an empty variable is one that
+ * is not set.
+ */
 export function cacheFolder(): string {
   const { HEDDLE_CACHE, XDG_CACHE_HOME } = process.env
   return resolve(HEDDLE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'heddle'))

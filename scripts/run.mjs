@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Runs a script of this folder: `node scripts/run.mjs NAME [ARGUMENT …]`. Plain JavaScript for the Node of the machine,
- * because it runs before anything is installed: it installs the npm packages when the lock file has changed, and goes on
- * with the Node among them, which runs TypeScript. Without work to do it only compares hashes.
+ * because it runs before anything is installed: it installs the npm packages when the lock file has changed, and goes
+ * on with the Node among them, which runs TypeScript. Without work to do it only compares hashes.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -33,7 +33,10 @@ const COMMAND = join(PACKAGES, '.bin/heddle')
 /** As in src/main.ts: compiled modules, with which a command starts in half the time. */
 const COMPILED = join(PACKAGES, '.cache/heddle')
 
-/** The programs of a server of this folder, built and as sources, and what precedes them in a command line: a server starts itself with flags of Node. */
+/**
+ * The programs of a server of this folder, built and as sources, and what precedes them in a command line: a server
+ * starts itself with flags of Node.
+ */
 const SERVERS = [join(ROOT, 'dist/server/main.js'), join(ROOT, 'src/main.ts')]
 const BEFORE_SERVER = /node(?: --\S+)* $/
 

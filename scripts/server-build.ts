@@ -1,6 +1,6 @@
 /**
- * The server's modules as a few files in `dist/server`: to find, read and link two thousand modules takes half of the time of a
- * start. `node src/main.ts` runs the same server from its sources.
+ * The server's modules as a few files in `dist/server`: to find, read and link two thousand modules takes half of the
+ * time of a start. `node src/main.ts` runs the same server from its sources.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,8 +21,9 @@ export const SERVER_PROGRAM = join(FOLDER, 'main.js')
 const STAMP = join(FOLDER, 'built-from.json')
 
 /**
- * Packages that stay packages: those with native code or files of their own, one that looks for others by names made at run time
- * (protobufjs), and those whose modules a server loads long after its start, when another build may be in this folder.
+ * Packages that stay packages: those with native code or files of their own, one that looks for others by names made at
+ * run time (protobufjs), and those whose modules a server loads long after its start, when another build may be in this
+ * folder.
  */
 const PACKAGES = ['@aws-sdk', '@smithy', 'chdb', 'ffi-rs', 'openai', 'pg', 'protobufjs']
 

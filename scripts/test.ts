@@ -1,7 +1,8 @@
 /**
  * `npm test`: set-up, then every layer, each with the tool made for it, and one closing line that counts every test.
  *
- *   node scripts/run.mjs test [check | unit | cluster | replicas | ray | wire | differential | engine | vllm | ui]     (all layers when none is named)
+ *   node scripts/run.mjs test [check | unit | cluster | replicas | ray | wire | differential | engine | vllm | ui]
+ *                                      (all layers when none is named)
  *   node scripts/run.mjs test fast     (the unit tests without those that wait or write much)
  *   node scripts/run.mjs test LAYER PART …     (of any layer but check: the files whose names have one of these parts)
  */
@@ -101,8 +102,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 }
 
 /**
- * One stage after the other. The layers of a stage keep one core of two busy each, so they run two at a time, the longest first;
- * Ray's tests wait more than others, so they run beside the unit tests. Those of the other stages keep both cores busy.
+ * One stage after the other. The layers of a stage keep one core of two busy each, so they run two at a time, the
+ * longest first; Ray's tests wait more than others, so they run beside the unit tests. Those of the other stages keep
+ * both cores busy.
  */
 const STAGES: readonly (readonly string[])[] = [
   ['unit', 'ray', 'cluster', 'vllm', 'replicas'],
@@ -125,8 +127,8 @@ const REMOVAL_RETRIES = 5
 const REASON_CHARS_MAX = 1000
 
 /**
- * Of a program and all that it starts. They get a tenth of the processor time of other programs: with less, time limits of
- * their own would expire.
+ * Of a program and all that it starts. They get a tenth of the processor time of other programs: with less, time limits
+ * of their own would expire.
  */
 const LOW_PRIORITY: Command = ['nice', '-n', '10']
 

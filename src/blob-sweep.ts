@@ -3,8 +3,8 @@ import type { Log } from './log.ts'
 import type { Blobs } from './stores/blobs/port.ts'
 
 /**
- * Bytes are on disk before the row that owns them, and the row goes before the bytes do: a crash in between leaves a blob
- * that no row owns. One younger than this may still get its row, since a request may take hours to send its body.
+ * Bytes are on disk before the row that owns them, and the row goes before the bytes do: a crash in between leaves a
+ * blob that no row owns. One younger than this may still get its row, since a request may take hours to send its body.
  */
 const AGE_MS_MIN = 24 * 3_600_000
 

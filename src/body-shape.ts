@@ -98,7 +98,9 @@ function shapeOfRef(ref: string, { definitions, within }: Scope): BodyShape | un
   return shapeOf(definition, { definitions, within: [...within, name] })
 }
 
-/** Where the options of a union differ, what any of them keeps as text stays text, and what any of them reads is read. */
+/**
+ * Where the options of a union differ, what any of them keeps as text stays text, and what any of them reads is read.
+ */
 function merged(a: BodyShape | undefined, b: BodyShape | undefined): BodyShape | undefined {
   if (a === undefined || a === 'drop' || a === b) return b ?? a
   if (b === undefined || b === 'drop') return a

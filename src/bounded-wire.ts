@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * A list whose length is looked at before its elements: each wrong element costs some hundred bytes, and a body has room
- * for millions.
+ * A list whose length is looked at before its elements: each wrong element costs some hundred bytes, and a body has
+ * room for millions.
  */
 export function listOf<Item extends z.ZodType>(item: Item, lengthMax: number, lengthMin = 0) {
   return z
@@ -19,8 +19,8 @@ export function listOf<Item extends z.ZodType>(item: Item, lengthMax: number, le
 }
 
 /**
- * An object with any names, of which there may be so many. They are counted before any member is looked at: zod looks at all of them, also
- * after a wrong one, which costs up to 35 µs each.
+ * An object with any names, of which there may be so many. They are counted before any member is looked at: zod looks
+ * at all of them, also after a wrong one, which costs up to 35 µs each.
  */
 export function recordOf<Value extends z.ZodType>(value: Value, membersMax: number) {
   const error = `Object should have at most ${membersMax} members`

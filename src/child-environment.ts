@@ -18,11 +18,16 @@ export function withoutSecrets({
   return others
 }
 
-/** Where programs, files and libraries are, how times and texts are written, and how the runtime and its tools were set to work. */
+/**
+ * Where programs, files and libraries are, how times and texts are written, and how the runtime and its tools were set
+ * to work.
+ */
 const OF_ANY_PROGRAM =
   /^(?:PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LC_\w+|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_COMPILE_CACHE|\w+SAN_OPTIONS)$/
 
-/** The environment for a program that reads none of the settings. A list of allowed names keeps out secrets of any name. */
+/**
+ * The environment for a program that reads none of the settings. A list of allowed names keeps out secrets of any name.
+ */
 export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(environment).filter(([name, value]) => value !== undefined && OF_ANY_PROGRAM.test(name)),

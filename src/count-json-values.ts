@@ -5,8 +5,8 @@ const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
 /**
- * At least as many as the values of a JSON text, without parsing it; at most one more than `max`. Takes 1 ms for 500 kB. Of bytes that are
- * not JSON it says nothing.
+ * At least as many as the values of a JSON text, without parsing it; at most one more than `max`. Takes 1 ms for 500
+ * kB. Of bytes that are not JSON it says nothing.
  */
 export function countJsonValues(bytes: Uint8Array, max: number): number {
   let values = 1

@@ -8,7 +8,9 @@ export type BaseQuantization = (typeof BASE_QUANTIZATIONS)[number]
 export interface EngineConfig {
   /** The model that is served from the start: an id of `engine/models`, a local folder or a Hugging Face id. */
   baseModel: string
-  /** Further base models that models may be registered of although the hub does not have them, such as local folders. */
+  /**
+   * Further base models that models may be registered of although the hub does not have them, such as local folders.
+   */
   baseModels: string[]
   baseQuantization: BaseQuantization
   /** A Python with the engine's packages, instead of the one that set-up made. */

@@ -1,12 +1,18 @@
 import { tooLarge } from './errors.ts'
 
-/** Characters of the templates of one question and the values in them: some more than a model's context of a million tokens. */
+/**
+ * Characters of the templates of one question and the values in them: some more than a model's context of a million
+ * tokens.
+ */
 const FILLED_CHARS_MAX = 4 * 1024 * 1024
 
 /** Placeholders in these templates: looking at one takes time, whatever is filled in. */
 const PLACEHOLDERS_MAX = 100_000
 
-/** The templates of one question and what is filled in, counted before it is made: a small request can ask for any length. */
+/**
+ * The templates of one question and what is filled in, counted before it is made: a small request can ask for any
+ * length.
+ */
 export interface FilledChars {
   /** Counts a placeholder. @throws 413 */
   placeholder(): void

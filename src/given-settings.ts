@@ -18,8 +18,8 @@ export interface GivenSettings {
   /** The variables that are set: an empty one counts as none. */
   env: NodeJS.ProcessEnv
   /**
-   * @throws Error that names the variables of Heddle which nothing has read from `env`, so that no misspelled one is ignored, and
-   * those that hold spaces alone, which as a number would be 0
+   * @throws Error that names the variables of Heddle which nothing has read from `env`, so that no misspelled one is
+   * ignored, and those that hold spaces alone, which as a number would be 0
    */
   refuseUnread(): void
 }

@@ -9,8 +9,8 @@ export const Gpus = z
   .refine((numbers) => new Set(numbers).size === numbers.length, { error: 'names a GPU twice' })
 
 /**
- * What is wrong with GPUs for serving and for training together. Memory is shared out for each set, so the two are one or
- * have nothing in common.
+ * What is wrong with GPUs for serving and for training together. Memory is shared out for each set, so the two are one
+ * or have nothing in common.
  */
 export function problemOfGpus(serving: number[], training: number[]): string | undefined {
   if ((serving.length === 0) !== (training.length === 0))

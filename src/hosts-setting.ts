@@ -2,8 +2,8 @@ import { isIPv6 } from 'node:net'
 import { z } from 'zod'
 
 /**
- * Names and addresses in lower case, with `:port` where only that port is meant. An IPv6 address may stand without its brackets, as
- * Kubernetes gives that of a pod.
+ * Names and addresses in lower case, with `:port` where only that port is meant. An IPv6 address may stand without its
+ * brackets, as Kubernetes gives that of a pod.
  */
 export const Hosts = z
   .string()
@@ -25,7 +25,9 @@ const UNNAMED = new Set(['0.0.0.0', '::', '127.0.0.1', 'localhost', '::1'])
 /** Names of this machine, as addresses have them. */
 export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Names under which a server is reached besides those of this machine, with one that it listens at or is reached by. */
+/**
+ * Names under which a server is reached besides those of this machine, with one that it listens at or is reached by.
+ */
 export function namesWith(hosts: readonly string[], name: string): string[] {
   const own = bracketed(name.toLowerCase())
   return UNNAMED.has(name) || hosts.includes(own) ? [...hosts] : [...hosts, own]

@@ -4,7 +4,9 @@ type InOrder = <Result>(work: () => Promise<Result>) => Promise<Result>
 /** The same for work on something that has a key. */
 type InOrderByKey = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
 
-/** Does one piece of work after the other, in the order in which they are given. After one that fails, the next is done. */
+/**
+ * Does one piece of work after the other, in the order in which they are given. After one that fails, the next is done.
+ */
 export function inOrder(): InOrder {
   const byKey = inOrderByKey()
   return (work) => byKey('', work)

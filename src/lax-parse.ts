@@ -3,7 +3,10 @@ import type { z } from 'zod'
 /** A pass reads values that the previous pass could not reach; unions inside unions are rarely nested deeper. */
 const PASSES_MAX = 8
 
-/** zod stops at the error in a list or an object, and not in a record (src/bounded-wire.ts); its types show this only to code that extends it. */
+/**
+ * zod stops at the error in a list or an object, and not in a record (src/bounded-wire.ts); its types show this only to
+ * code that extends it.
+ */
 export const FIRST_ISSUE: z.core.ParseContextInternal<z.core.$ZodIssue> = {
   error: integerError,
   abortEarly: true,

@@ -1,6 +1,8 @@
 const LINE_FEED = 0x0a
 
-/** Cuts bytes that arrive in pieces into lines, without their line feeds. Bytes are copied once, when their line ends. */
+/**
+ * Cuts bytes that arrive in pieces into lines, without their line feeds. Bytes are copied once, when their line ends.
+ */
 export interface LineCutter {
   /** The lines that end in this piece. */
   push(piece: Uint8Array): Generator<Buffer>

@@ -15,7 +15,9 @@ export function createLog(config: Pick<Config, 'logLevel' | 'logFormat'>): Log {
   )
 }
 
-/** What to write to standard output until the terminal there closes: without it the server goes on, and ends in order. */
+/**
+ * What to write to standard output until the terminal there closes: without it the server goes on, and ends in order.
+ */
 function standardOutput(): ReturnType<typeof pino.destination> {
   const stream = pino.destination({ dest: 1, sync: true })
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -6,7 +6,9 @@ import { tooDeep } from './json-limits.ts'
  * Payloads travel through the server as the client's own text ({@link JsonText}); only the envelope is parsed.
  */
 
-/** A JSON value kept as the text it arrived in. The text is valid JSON, and one line, as replies of a line each need it. */
+/**
+ * A JSON value kept as the text it arrived in. The text is valid JSON, and one line, as replies of a line each need it.
+ */
 export class JsonText {
   readonly text: string
 
@@ -52,8 +54,8 @@ const MARK = randomUUID()
 let parts: string[] | undefined
 
 /**
- * Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. V8 writes the value with a mark
- * for each of these, which are then replaced: that takes half as long as to visit all members here.
+ * Writes a value as JSON; every {@link JsonText} and {@link JsonNumber} in it appears as its own text. V8 writes the
+ * value with a mark for each of these, which are then replaced: that takes half as long as to visit all members here.
  */
 export function stringify(value: unknown): string {
   if (value instanceof JsonText) return value.text
@@ -159,7 +161,9 @@ export function memberTexts(text: string, names: readonly string[]): (string | u
   return names.map((name) => found.get(name))
 }
 
-/** The texts of those members of an object text, or elements of an array text, whose names or positions are `wanted`. */
+/**
+ * The texts of those members of an object text, or elements of an array text, whose names or positions are `wanted`.
+ */
 export function partTexts(
   text: string,
   wanted: Pick<ReadonlySet<string | number>, 'has'>,

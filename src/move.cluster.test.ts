@@ -87,7 +87,10 @@ async function answersOf(server: Server, file: string): Promise<string[]> {
   return answers
 }
 
-/** Fills a server with calls that were written in parts, changed and deleted, and with other things. Resolves with the digest of a file. */
+/**
+ * Fills a server with calls that were written in parts, changed and deleted, and with other things. Resolves with the
+ * digest of a file.
+ */
 async function fill(server: Server): Promise<string> {
   const calls = Array.from({ length: CALLS }, (_, index) =>
     finishedCall({

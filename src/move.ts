@@ -50,8 +50,8 @@ interface Target {
  * Moves the data of a server to other stores, and serves what reads it meanwhile. The server itself must not run. An
  * interrupted move goes on when it is called again.
  * @param onServing called with the address where reads are served
- * @throws Error where the target has other data or does not have the server's key; MoveRefused for data that it does not take,
- * or that differs after it was copied
+ * @throws Error where the target has other data or does not have the server's key; MoveRefused for data that it does
+ * not take, or that differs after it was copied
  */
 export async function move(
   { source, target }: MoveBetween,

@@ -9,7 +9,8 @@ export class NestedTooDeeply extends SyntaxError {
 }
 
 /**
- * Parses JSON that others wrote and that may be stored: what is nested deeper than what clients may send, clients could not read.
+ * Parses JSON that others wrote and that may be stored: what is nested deeper than what clients may send, clients could
+ * not read.
  * @throws SyntaxError, of which {@link NestedTooDeeply} is one
  */
 export function parseShallow(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {

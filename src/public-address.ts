@@ -10,7 +10,10 @@ export const PublicUrl = z
   })
   .transform(({ origin }) => origin)
 
-/** The address of this server in links for users on other machines. @param reached the address by which the server was reached */
+/**
+ * The address of this server in links for users on other machines.
+ * @param reached the address by which the server was reached
+ */
 export type PublicAddress = (reached: string) => string
 
 export interface PublicAddressOptions {

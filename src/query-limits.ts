@@ -10,8 +10,8 @@ export interface QueryLimits {
 }
 
 /**
- * A request's limits reach its queries without being handed through every service: what a service reads it reads for the
- * request, however many calls lie between.
+ * A request's limits reach its queries without being handed through every service: what a service reads it reads for
+ * the request, however many calls lie between.
  */
 const current = new AsyncLocalStorage<() => QueryLimits | undefined>()
 

@@ -50,8 +50,9 @@ export interface Removal {
   /** Puts the pseudonym where the user's name has to stay. */
   renameUser?(user: ErasedUser, signal: AbortSignal): Promise<void>
   /**
-   * Deletes the rows by which the names of an entity and a user are taken, in the transaction that ends their erasure. An erasure
-   * finds them by name, so no other may have the name while the erasure can still be repeated. @returns what to do after the commit
+   * Deletes the rows by which the names of an entity and a user are taken, in the transaction that ends their erasure.
+   * An erasure finds them by name, so no other may have the name while the erasure can still be repeated. @returns what
+   * to do after the commit
    */
   freeNames?(tx: ControlTx, names: { entity?: string; user?: ErasedUser }): Promise<() => Promise<void>>
   /** Removes what is older than the limits of its projects, by kind. */

@@ -31,8 +31,8 @@ const Secrets = z.record(
 )
 
 /**
- * The secrets of HEDDLE_SCORER_SECRETS, which is JSON or the path of a file with it. Each names the hosts that may have it:
- * the publisher of a scorer chooses its URL.
+ * The secrets of HEDDLE_SCORER_SECRETS, which is JSON or the path of a file with it. Each names the hosts that may have
+ * it: the publisher of a scorer chooses its URL.
  * @throws Error that names what is wrong; never with a secret in it.
  */
 export function readScorerSecrets(env: NodeJS.ProcessEnv): ScorerSecrets {

@@ -21,7 +21,10 @@ export interface SingleSignOn {
   signUp: boolean
 }
 
-/** Names of teams in which groups of the provider grant roles. They are reserved: no user or service account may have one. */
+/**
+ * Names of teams in which groups of the provider grant roles. They are reserved: no user or service account may have
+ * one.
+ */
 export function grantedTeams(settings: Pick<SingleSignOn, 'groups'> | undefined): ReadonlySet<string> {
   const grants = [...(settings?.groups.values() ?? [])].flat()
   return new Set(grants.flatMap((grant) => ('entity' in grant ? [grant.entity] : [])))

@@ -1,7 +1,7 @@
 /**
- * What the server reports of its own work to a collector of OpenTelemetry: spans of requests and jobs with what they ask of
- * stores and engines, and the numbers of `/metrics`. Adapter: telemetry/collector.ts, loaded only where a collector is set
- * (docs/decisions/0042).
+ * What the server reports of its own work to a collector of OpenTelemetry: spans of requests and jobs with what they
+ * ask of stores and engines, and the numbers of `/metrics`. Adapter: telemetry/collector.ts, loaded only where a
+ * collector is set (docs/decisions/0042).
  */
 export interface Telemetry extends AsyncDisposable {
   /** Whether spans are recorded; where not, nothing below does anything. */
@@ -15,7 +15,10 @@ export interface Telemetry extends AsyncDisposable {
     work: (span: Span) => Promise<Result>,
     header?: (name: string) => string | undefined,
   ): Promise<Result>
-  /** Begins a part of the work in progress, to be ended by the caller; one that records nothing where no work is recorded. */
+  /**
+   * Begins a part of the work in progress, to be ended by the caller; one that records nothing where no work is
+   * recorded.
+   */
   child(start: SpanStart): Span
   /** Reports numbers from time to time, and once more at disposal. */
   reportMetrics(read: () => Promise<MetricFamily[]>): AsyncDisposable

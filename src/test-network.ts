@@ -5,7 +5,10 @@ import { freePort } from './stores/processes/free-port.ts'
 export interface TestNetwork extends AsyncDisposable {
   /** The server's port as the client sees it. */
   port: number
-  /** While it hangs, it takes what is sent and passes nothing on; connections that have lost something so are closed afterwards. */
+  /**
+   * While it hangs, it takes what is sent and passes nothing on; connections that have lost something so are closed
+   * afterwards.
+   */
   hang(isHanging: boolean): void
   /** Passes everything on this many milliseconds later. */
   slow(ms: number): void

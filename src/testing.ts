@@ -82,9 +82,9 @@ interface Opened {
 let shared: Promise<Opened> | undefined
 
 /**
- * The whole app over real stores: embedded ones in a temporary folder, or on the servers of this run. Without options one
- * server serves all test files of a process, one after the other, whose projects differ. A file that looks at more than its own
- * projects gives options, if only `{}`, and has a server of its own.
+ * The whole app over real stores: embedded ones in a temporary folder, or on the servers of this run. Without options
+ * one server serves all test files of a process, one after the other, whose projects differ. A file that looks at more
+ * than its own projects gives options, if only `{}`, and has a server of its own.
  */
 export function useTestServer(options?: TestServerOptions): TestServer {
   let opened: Opened | undefined
@@ -144,7 +144,9 @@ async function openApp({ prepare, ...options }: TestServerOptions): Promise<Open
   return { app: await openTestApp(folder, { stores: await storesOnServers(), ...options }), folder }
 }
 
-/** Embedded databases with their tables, where this run has made them: to make them anew takes half of a server's start. */
+/**
+ * Embedded databases with their tables, where this run has made them: to make them anew takes half of a server's start.
+ */
 async function copyDatabases(folder: string): Promise<void> {
   const migrated: string | undefined = inject('migratedFolder')
   if (migrated === undefined) return
@@ -178,7 +180,10 @@ function linesOf(text: string): string[] {
  */
 const UNDECLARED = new Set([421, 499, 500])
 
-/** A reply must be exactly what its route declares: an undeclared status, or a field the schema does not know, fails the test. */
+/**
+ * A reply must be exactly what its route declares: an undeclared status, or a field the schema does not know, fails the
+ * test.
+ */
 async function checkReply(routes: Route[], method: string, path: string, response: Response): Promise<void> {
   const pathname = path.split('?')[0] ?? path
   const declared = routes.find(

@@ -1,6 +1,7 @@
 /**
- * The clock of the machine has milliseconds, and another that counts on has microseconds but stands still while the machine
- * sleeps. Where they are further apart than this, the machine has slept, or its clock was set, or corrected little by little.
+ * The clock of the machine has milliseconds, and another that counts on has microseconds but stands still while the
+ * machine sleeps. Where they are further apart than this, the machine has slept, or its clock was set, or corrected
+ * little by little.
  */
 const APART_MS_MAX = 2
 
@@ -8,10 +9,10 @@ const APART_MS_MAX = 2
 const BACK_MICROS_MAX = 1_000_000
 
 /**
- * Now, as ISO 8601 in UTC with microseconds. Times of one process rise, so that of two things that it writes the later one is
- * known. They follow the clock of the machine, and where that was set back by more than a second they go back with it: they would
- * otherwise be wrong for as long. So what must come after something that is stored has {@link nowAfter}, and what ends at
- * a time has ended when {@link isoIn} says so, which follows the clock alone.
+ * Now, as ISO 8601 in UTC with microseconds. Times of one process rise, so that of two things that it writes the later
+ * one is known. They follow the clock of the machine, and where that was set back by more than a second they go back
+ * with it: they would otherwise be wrong for as long. So what must come after something that is stored has {@link
+ * nowAfter}, and what ends at a time has ended when {@link isoIn} says so, which follows the clock alone.
  */
 export function nowIso(): string {
   const clockMs = Date.now()
@@ -88,8 +89,8 @@ function isInCalendar(date: string): boolean {
 }
 
 /**
- * The text of a time given in seconds since 1970. A double cannot hold most microseconds, so the nearest one is meant: until
- * the year 2242 that is the one from which the double was made.
+ * The text of a time given in seconds since 1970. A double cannot hold most microseconds, so the nearest one is meant:
+ * until the year 2242 that is the one from which the double was made.
  */
 export function isoOfSeconds(seconds: number): string {
   const whole = Math.floor(seconds)

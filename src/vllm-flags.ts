@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
 /**
- * Flags of vLLM that Heddle sets itself, mostly from settings of its own, those that would change where or whether it is
- * reached, and those that start other processes than it supervises. vLLM takes unambiguous beginnings of flags as well,
- * so these are refused too.
+ * Flags of vLLM that Heddle sets itself, mostly from settings of its own, those that would change where or whether it
+ * is reached, and those that start other processes than it supervises. vLLM takes unambiguous beginnings of flags as
+ * well, so these are refused too.
  */
 const REFUSED = [
   // Set in engine/src/engine/serve.py.

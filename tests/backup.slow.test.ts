@@ -50,8 +50,8 @@ async function readRestored(load: Load, data: string): Promise<Set<string>> {
 }
 
 /**
- * A backup is a state that the server was in between its begin and its end: what was acknowledged before any write that it
- * has is in it too.
+ * A backup is a state that the server was in between its begin and its end: what was acknowledged before any write that
+ * it has is in it too.
  */
 function expectOneMoment(
   { writes }: Load,

@@ -33,7 +33,9 @@ function partsOf(project: string, id: string): Part[] {
   ]
 }
 
-/** Orders of a list: every one in which its first and last are swapped or turned, which is enough to have each first. */
+/**
+ * Orders of a list: every one in which its first and last are swapped or turned, which is enough to have each first.
+ */
 function ordersOf<Item>(items: readonly Item[]): Item[][] {
   const turned = items.map((_, from) => [...items.slice(from), ...items.slice(0, from)])
   return [...turned, ...turned.map((order) => order.toReversed())]

@@ -40,8 +40,8 @@ afterAll(async () => {
 })
 
 /**
- * The same server encrypted, as its data folder announces it until disposal: on all addresses, none of which is a name of
- * its certificate that a client trusts.
+ * The same server encrypted, as its data folder announces it until disposal: on all addresses, none of which is a name
+ * of its certificate that a client trusts.
  */
 async function encrypted(certificate?: string): Promise<AsyncDisposable> {
   const server = await listen(opened.app, { host: '0.0.0.0', port: 0, tls: { cert: CERT, key: KEY } })

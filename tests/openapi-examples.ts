@@ -1,4 +1,6 @@
-/** Makes requests from the API description: the plainest values that the schemas allow, with names of things filled in. */
+/**
+ * Makes requests from the API description: the plainest values that the schemas allow, with names of things filled in.
+ */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Schema } from '@cfworker/json-schema'

@@ -42,7 +42,10 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A repository with nothing but two scripts under names of commands, and a module of theirs, and with an npm that runs `install` in its place. */
+/**
+ * A repository with nothing but two scripts under names of commands, and a module of theirs, and with an npm that runs
+ * `install` in its place.
+ */
 function repository(install: string): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-run-')))
   folders.push(root)

@@ -1,4 +1,6 @@
-/** Every field of the W&B API, about things of one tenant, in the name of another: the documents come from its schema. */
+/**
+ * Every field of the W&B API, about things of one tenant, in the name of another: the documents come from its schema.
+ */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { globalId, plainId } from '../src/accounts/graphql/global-id.ts'
 import {

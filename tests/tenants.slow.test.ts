@@ -187,7 +187,8 @@ describe('every operation, about things of another tenant', () => {
     const problems: string[] = []
     for (const operation of operations.filter(isRuled)) {
       const { status, text } = await send(admin, operation, named)
-      // A request that is malformed would be refused before anybody's rights are looked at, and prove nothing; an item of a batch is refused after.
+      // A request that is malformed would be refused before anybody's rights are looked at, and prove nothing; an item
+      // of a batch is refused after.
       const isMalformed = status === 422 && !/"loc":\["body","batch","\d+"\]/.test(text)
       if (isMalformed || /This key may not|API key/.test(text))
         problems.push(`${labelOf(operation)}: ${status} ${text.slice(0, 300)}`)

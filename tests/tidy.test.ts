@@ -5,6 +5,8 @@ import { lockedRequirements } from '../scripts/python-environments.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const LINES_MAX = 400
+/** Characters of a line of comment. */
+const COMMENT_WIDTH_MAX = 120
 const GENERATED = ['engine/src/engine/contract.py']
 
 /** Files of queries, of the parts of SQL that they share, and tests with what those import. */
@@ -22,6 +24,22 @@ describe('tidy', () => {
   it(`no source file is longer than ${LINES_MAX} lines`, () => {
     const long = sources.filter((file) => !GENERATED.includes(file) && linesOf(file).length > LINES_MAX)
     expect(long).toEqual([])
+  })
+
+  it(`no line of comment is wider than ${COMMENT_WIDTH_MAX} characters`, () => {
+    const wide = sources
+      // Migrations that have landed are never edited.
+      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('migrations/'))
+      .flatMap((file) =>
+        textOf(file)
+          .split('\n')
+          .flatMap((line, index) =>
+            /^\s*(\*|\/\/|\/\*\*) /.test(line) && line.length > COMMENT_WIDTH_MAX
+              ? [`${file}:${index + 1}`]
+              : [],
+          ),
+      )
+    expect(wide).toEqual([])
   })
 
   it('only config.ts reads the environment', () => {
@@ -47,6 +65,13 @@ describe('tidy', () => {
   it('changes of the web UI take what they send as variables, since the function called may be that of a later render', () => {
     const pages = sources.filter((file) => file.startsWith('web/'))
     expect(pages.filter((file) => /mutationFn: (async )?\(\)/.test(textOf(file)))).toEqual([])
+  })
+
+  it('the glossary explains a word of a table once', () => {
+    for (const table of textOf('docs/GLOSSARY.md').split(/^## /m)) {
+      const words = [...table.matchAll(/^\| ([^|]+) \|/gm)].map(([, word]) => word)
+      expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([])
+    }
   })
 
   it('every method and path is declared once', () => {

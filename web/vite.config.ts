@@ -27,7 +27,8 @@ const CONFIG: UserConfig = {
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // Left alone, each module that some pages share is a file, a hundred in all, and a page waits for dozens of requests.
+        // Left alone, each module that some pages share is a file, a hundred in all, and a page waits for dozens of
+        // requests.
         codeSplitting: {
           groups: [
             {

@@ -1,4 +1,7 @@
-/** Clients of one or several projects of an entity that send as many requests as they can, each one after the other; the parent says which. */
+/**
+ * Clients of one or several projects of an entity that send as many requests as they can, each one after the other; the
+ * parent says which.
+ */
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'undici'
 import { JSON_HEADERS } from '../../scripts/own-server.ts'

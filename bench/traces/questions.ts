@@ -49,8 +49,8 @@ const ReadReply = z.object({ call: z.object({ id: z.string() }).nullish() })
 const CountReply = z.object({ count: z.number() })
 
 /**
- * The questions by name. `asked` is one of the calls, and `calls` how many there are. Each `number` from 0 on makes other
- * questions.
+ * The questions by name. `asked` is one of the calls, and `calls` how many there are. Each `number` from 0 on makes
+ * other questions.
  */
 export function questions(
   project: string,

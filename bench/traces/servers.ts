@@ -1,4 +1,6 @@
-/** The servers that are measured: each is started on a free port, over an empty folder, and stopped with all it started. */
+/**
+ * The servers that are measured: each is started on a free port, over an empty folder, and stopped with all it started.
+ */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -13,8 +15,9 @@ import { SERVER_PROGRAM } from '../../scripts/server-build.ts'
 import { messageOf } from '../../src/errors.ts'
 
 /**
- * `Before` is an earlier Heddle: the checkout that HEDDLE_BENCH_BEFORE names, with its packages installed. The others are weave's own
- * server, on a store of its own or on the ClickHouse that CLICKHOUSE_URL of its settings names, Phoenix and MLflow.
+ * `Before` is an earlier Heddle: the checkout that HEDDLE_BENCH_BEFORE names, with its packages installed. The others
+ * are weave's own server, on a store of its own or on the ClickHouse that CLICKHOUSE_URL of its settings names, Phoenix
+ * and MLflow.
  */
 export type ServerName =
   | 'Heddle'
@@ -145,7 +148,10 @@ process.once('exit', () => {
 // A second signal, as when a shell and the parent both send one, must not end the process in the middle of this.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
-/** Starts a server, over a given folder or a new one, with further settings. @throws Error with the end of its output when it does not answer. */
+/**
+ * Starts a server, over a given folder or a new one, with further settings.
+ * @throws Error with the end of its output when it does not answer.
+ */
 export async function startServer(
   name: ServerName,
   folder = mkdtempSync(join(tmpdir(), 'heddle-bench-')),

@@ -29,8 +29,8 @@ const WIRE_OF: Record<PageServerName, Wire> = {
 const AGE_MS = 60_000
 
 /**
- * Starts a server and sends it so many spans; all get the same by the same protocol. They end a minute ago, because pages
- * show the newest first and some only what is recent.
+ * Starts a server and sends it so many spans; all get the same by the same protocol. They end a minute ago, because
+ * pages show the newest first and some only what is recent.
  */
 export async function filledServer(name: PageServerName, calls: number): Promise<FilledServer> {
   const wire = WIRE_OF[name]

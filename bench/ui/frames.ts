@@ -64,8 +64,8 @@ const DRAWING = new Set(['UpdateLayoutTree', 'Layout', 'PrePaint', 'Paint', 'Lay
 const MARK = 'frames begin'
 
 /**
- * The frames of an act. What the main thread of the page works is the time that a processor gave it, so that waiting for
- * one, which is the machine's doing, does not count.
+ * The frames of an act. What the main thread of the page works is the time that a processor gave it, so that waiting
+ * for one, which is the machine's doing, does not count.
  */
 export async function framesDuring(page: Page, act: () => Promise<void>): Promise<Frames> {
   const browser = page.context().browser()

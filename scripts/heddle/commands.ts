@@ -10,8 +10,9 @@ import { addUsers } from './users.ts'
 import { addVersion } from './version.ts'
 
 /**
- * Adds a command to the program. What its action throws is printed, and the exit code is 1. What only the action needs and
- * takes long to load (the server, the stores, their checks), it imports itself: each command loads all of these files.
+ * Adds a command to the program. What its action throws is printed, and the exit code is 1. What only the action needs
+ * and takes long to load (the server, the stores, their checks), it imports itself: each command loads all of these
+ * files.
  */
 export type AddCommand = (program: Command) => void
 

@@ -84,8 +84,8 @@ ${examples('heddle move --to cluster.env', 'heddle move --to /srv/heddle', 'hedd
 }
 
 /**
- * The settings of a server that uses a place: those of a file, with the data folder of the source where it names none, or
- * a data folder alone.
+ * The settings of a server that uses a place: those of a file, with the data folder of the source where it names none,
+ * or a data folder alone.
  */
 function settingsOf(place: string, dataFolder: string): Config {
   if (!existsSync(place)) {

@@ -3,7 +3,8 @@ import { readSqlite } from '../../src/stores/control-db/sqlite.ts'
 import { checkPlaces } from '../../src/stores/move/records.ts'
 
 /**
- * Looks for stores that were moved away from where they are, and for moves that have not ended, as the data folder notes them.
+ * Looks for stores that were moved away from where they are, and for moves that have not ended, as the data folder
+ * notes them.
  * @throws Error that says which, and what to do: no server starts there
  */
 export async function refuseMoved(places: Parameters<typeof placesOf>[0]): Promise<void> {

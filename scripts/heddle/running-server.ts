@@ -37,7 +37,9 @@ export function serverOf(options: ServerOptions): Asked | undefined {
   return { ...held, key }
 }
 
-/** What to do where a holder has no address: one of an earlier release, which does not say what it is, may be a server. */
+/**
+ * What to do where a holder has no address: one of an earlier release, which does not say what it is, may be a server.
+ */
 function adviceOn({ use = 'server' }: Holder): string {
   return use === 'server' ? `name the server's address with --url` : `wait until the ${use} has ended`
 }

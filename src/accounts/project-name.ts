@@ -25,8 +25,8 @@ export function parseProjectId(projectId: string): ProjectName {
 }
 
 /**
- * The `entity/project` that a header means. A header has bytes, which are read as Latin-1 and are UTF-8 where they can be that; and
- * names may be percent-encoded. Text that is not percent-encoded means itself, such as `team/100%`.
+ * The `entity/project` that a header means. A header has bytes, which are read as Latin-1 and are UTF-8 where they can
+ * be that; and names may be percent-encoded. Text that is not percent-encoded means itself, such as `team/100%`.
  */
 export function projectIdInHeader(value: string): string {
   const bytes = Buffer.from(value, 'latin1')

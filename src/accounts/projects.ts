@@ -30,7 +30,9 @@ export interface Projects {
   idsOf(tx: ControlTx, entity: string): Promise<string[]>
   /** Deletes the rows of projects. @returns how many there were */
   delete(tx: ControlTx, projectIds: readonly string[]): Promise<number>
-  /** Forgets which projects exist: another server may have begun and ended an erasure of which this one did not hear. */
+  /**
+   * Forgets which projects exist: another server may have begun and ended an erasure of which this one did not hear.
+   */
   forget(): void
   /** Projects, and whole entities, that are being erased: nothing in them is read or written meanwhile. */
   closed: ClosedPlaces

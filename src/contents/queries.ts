@@ -51,8 +51,8 @@ export function contentsOf(control: ControlDb, owner: string): Promise<Content[]
 export type Ids = SelectQueryBuilder<ControlTables, keyof ControlTables, { id: string }>
 
 /**
- * Owners whose names are the prefix and an id below another one, except those of some ids. Databases sort or hash both sides of an
- * EXCEPT, whereas PostgreSQL would search all of a large NOT IN for each row.
+ * Owners whose names are the prefix and an id below another one, except those of some ids. Databases sort or hash both
+ * sides of an EXCEPT, whereas PostgreSQL would search all of a large NOT IN for each row.
  */
 export async function ownersBelow(
   control: ControlDb,

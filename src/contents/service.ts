@@ -25,8 +25,8 @@ export interface Contents {
   /** Removes owners; bytes without another owner are deleted. */
   release(owners: readonly string[]): Promise<void>
   /**
-   * The same for what a crash has left: owners whose names are the prefix and an id from before a time, in milliseconds since
-   * 1970, except those of some ids.
+   * The same for what a crash has left: owners whose names are the prefix and an id from before a time, in milliseconds
+   * since 1970, except those of some ids.
    */
   releaseLeftovers(prefix: string, before: number, except?: queries.Ids): Promise<void>
   /** What an owner has. */

@@ -31,8 +31,8 @@ const SYSTEM_MEMBERS = ['system', 'instructions', 'system_prompt', 'system_messa
 const CUT_OFF = ['length', 'max_tokens', 'content_filter', 'incomplete']
 
 /**
- * The conversation in a call of a model: of OpenAI's chat and Responses APIs, of Anthropic's messages, or as OpenTelemetry's conventions
- * for generative AI have it. Undefined for anything else.
+ * The conversation in a call of a model: of OpenAI's chat and Responses APIs, of Anthropic's messages, or as
+ * OpenTelemetry's conventions for generative AI have it. Undefined for anything else.
  */
 export function chatOf({ inputs, output, attributes }: Payloads): Conversation | undefined {
   const asked = unwrapped(inputs, INPUTS)
@@ -122,7 +122,9 @@ function assistants(value: Record<string, unknown>): Message | undefined {
   return { role, content: content ?? '', ...(reasoning !== undefined && { reasoning }), ...calls }
 }
 
-/** Wire: what the model thought before it answered, which servers call `reasoning` and older ones `reasoning_content`. */
+/**
+ * Wire: what the model thought before it answered, which servers call `reasoning` and older ones `reasoning_content`.
+ */
 function reasoningOf({ reasoning, reasoning_content }: Message): string | undefined {
   const given = reasoning ?? reasoning_content
   return typeof given === 'string' && given !== '' ? given : undefined
@@ -166,7 +168,10 @@ function chatOfSpan(attributes: unknown): [system: Message[] | undefined, tools:
   return [instructions, toolsIn(definitions)]
 }
 
-/** Wire: conventions leave out the level `function` of OpenAI's shape; Anthropic's tools also have another name for their parameters. */
+/**
+ * Wire: conventions leave out the level `function` of OpenAI's shape; Anthropic's tools also have another name for
+ * their parameters.
+ */
 function toolsIn(value: unknown): unknown[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   return value.map((tool: unknown) => {

@@ -23,8 +23,8 @@ export function payloadChars({ inputs, output, attributes, summary }: Call): num
 const PER_BATCH: Size = { bytes: 8 * 1024 * 1024, count: Number.POSITIVE_INFINITY }
 
 /**
- * Calls with what the refs among their inputs lead to, as many at a time as may be in memory: all of them may have the same
- * large value.
+ * Calls with what the refs among their inputs lead to, as many at a time as may be in memory: all of them may have the
+ * same large value.
  * @throws 413 for a call whose refs alone lead to too much
  */
 export async function* candidatesOf(

@@ -12,8 +12,9 @@ type Read =
   | { is: 'call' | 'result'; id: unknown; name?: unknown; text: string }
 
 /**
- * The messages that a message of parts is: its texts, reasoning and tool calls are one, each result of a tool is another. Wire:
- * parts of OpenTelemetry's conventions, blocks of Anthropic's messages and items of OpenAI's responses. Undefined where a part is something else.
+ * The messages that a message of parts is: its texts, reasoning and tool calls are one, each result of a tool is
+ * another. Wire: parts of OpenTelemetry's conventions, blocks of Anthropic's messages and items of OpenAI's responses.
+ * Undefined where a part is something else.
  */
 export function messagesOfParts(role: string, parts: readonly unknown[]): Message[] | undefined {
   const read = parts.map(readPart)

@@ -8,8 +8,8 @@ interface Spoken {
 }
 
 /**
- * The messages that the items of OpenAI's Responses API are, of a request or of an answer. Undefined where an item is something else,
- * such as a search that the provider made.
+ * The messages that the items of OpenAI's Responses API are, of a request or of an answer. Undefined where an item is
+ * something else, such as a search that the provider made.
  */
 export function messagesOfItems(items: readonly unknown[]): Message[] | undefined {
   const spoken: Spoken[] = []

@@ -30,9 +30,10 @@ export interface CurationDeps extends CollectorDeps, TrainingDeps {
 export interface Curation {
   /**
    * Collects calls into a version of a dataset and, on request, submits a training job on it. The same calls make the
-   * same version, so a request whose job was refused can be repeated. A project collects once at a time, and projects take turns.
-   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; 429 where too many collects of the entity wait;
-   * what refuses a training job.
+   * same version, so a request whose job was refused can be repeated. A project collects once at a time, and projects
+   * take turns.
+   * @throws 400 that says why nothing was collected; 404 for unknown things; 413; 429 where too many collects of the
+   * entity wait; what refuses a training job.
    */
   collect(req: CollectReq, context: CallContext): Promise<CollectRes>
 }

@@ -29,7 +29,10 @@ const CallPath = Path.regex(
 
 const Name = z.string().min(1).max(NAME_CHARS_MAX)
 
-/** The filter of lists of calls, which ignores unknown members. Here they are refused: a misspelt one would select too many calls. */
+/**
+ * The filter of lists of calls, which ignores unknown members. Here they are refused: a misspelt one would select too
+ * many calls.
+ */
 const Filter = z.strictObject(CallsFilter.shape)
 
 const From = z

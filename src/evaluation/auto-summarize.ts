@@ -8,8 +8,8 @@ export interface Summary {
 
 /**
  * Summarizes values of one kind, as the Python client's `auto_summarize` does: the mean of numbers, count and share of
- * true, members of objects one by one, nothing else. An empty object on the outside is a row without a score: it decides
- * nothing, but stays in the denominator of shares. Null where there is nothing to summarize.
+ * true, members of objects one by one, nothing else. An empty object on the outside is a row without a score: it
+ * decides nothing, but stays in the denominator of shares. Null where there is nothing to summarize.
  */
 export function autoSummarize(values: readonly unknown[]): Summary | null {
   if (values.length === 0) return {}

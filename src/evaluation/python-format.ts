@@ -7,8 +7,8 @@ const NAMES_SHOWN_MAX = 20
 /**
  * Fills templates as Python's `str.format` does for plain names: `{name}` is a value, `{{` and `}}` are braces.
  * @param filled counts the templates and the values in them
- * @throws from what it returns, 400 for a name without a value, for braces that do not match, and for the rest of Python's format
- * language; 413 for more than a question may have
+ * @throws from what it returns, 400 for a name without a value, for braces that do not match, and for the rest of
+ * Python's format language; 413 for more than a question may have
  */
 export function pythonFormat(
   values: Record<string, unknown>,

@@ -5,8 +5,8 @@ import { nowIso } from '../time.ts'
 import { type CallPart, endPart, startPart } from '../trace/calls/write/parts.ts'
 
 /**
- * Characters of the payloads of calls of one piece of work, besides the largest one: they are in memory until they are written, and the call of
- * each of a hundred scorers has the whole row.
+ * Characters of the payloads of calls of one piece of work, besides the largest one: they are in memory until they are
+ * written, and the call of each of a hundred scorers has the whole row.
  */
 const CHARS_MAX = 32 * 1024 * 1024
 
@@ -49,8 +49,8 @@ export interface RecordedCalls {
   readonly id: string | undefined
   readonly totals: Totals
   /**
-   * Runs work as a call below this one; what it throws becomes the call's exception, and is rethrown. @throws 413, after the same, where
-   * the calls together have too many characters; the work is not begun then
+   * Runs work as a call below this one; what it throws becomes the call's exception, and is rethrown. @throws 413,
+   * after the same, where the calls together have too many characters; the work is not begun then
    */
   call<Result>(call: RecordedCall, work: (own: RecordedCalls) => Promise<Outcome<Result>>): Promise<Result>
   /** The calls to write. */

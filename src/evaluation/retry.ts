@@ -40,7 +40,10 @@ async function untilWelcome(error: unknown, signal: AbortSignal): Promise<void> 
   await delay(seconds * 1000, undefined, { signal }).catch(() => undefined)
 }
 
-/** A model that took all the time of a question may do so again, while others wait for the place: that is left to a later attempt. */
+/**
+ * A model that took all the time of a question may do so again, while others wait for the place: that is left to a
+ * later attempt.
+ */
 function isSoonOver(error: unknown): boolean {
   return isTemporary(error) && !(error instanceof TooLate)
 }

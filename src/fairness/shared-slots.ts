@@ -1,6 +1,6 @@
 /**
- * The most slots that an entity may hold for each free one. One active entity gets four fifths of all slots, two get four
- * ninths each; however many are active, some slots stay free for an entity that holds none.
+ * The most slots that an entity may hold for each free one. One active entity gets four fifths of all slots, two get
+ * four ninths each; however many are active, some slots stay free for an entity that holds none.
  */
 const HELD_PER_FREE = 4
 

@@ -12,7 +12,10 @@ export interface BodyLimits {
 /** A body that is read whole must bring {@link WINDOW_BYTES_MIN} in each of these, or its end. */
 const WINDOW_MS = 20_000
 
-/** 16 KiB a second, which is less than any line that training or tracing is done over; a batch of 32 MiB takes half an hour. */
+/**
+ * 16 KiB a second, which is less than any line that training or tracing is done over; a batch of 32 MiB takes half an
+ * hour.
+ */
 const WINDOW_BYTES_MIN = (16 * 1024 * WINDOW_MS) / 1000
 
 /**

@@ -190,8 +190,8 @@ function handlerOf(
 }
 
 /**
- * The body of a reply to HEAD, which is handled as GET: none. The stream is cancelled, since nothing will read it and its queries and
- * files would stay open.
+ * The body of a reply to HEAD, which is handled as GET: none. The stream is cancelled, since nothing will read it and
+ * its queries and files would stay open.
  */
 async function cancelled(body: RawReply['body']): Promise<null> {
   if (body instanceof ReadableStream) await body.cancel()

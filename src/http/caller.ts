@@ -28,8 +28,8 @@ export interface CallContext {
   /** Bytes of the body, decompressed; absent where none was read before the handler, and for work without a request. */
   bodyBytes?: number
   /**
-   * Counts bytes that are made of the body like those of the body, until the request is answered; absent for work without a
-   * request. @throws 503 when there is no room for them
+   * Counts bytes that are made of the body like those of the body, until the request is answered; absent for work
+   * without a request. @throws 503 when there is no room for them
    */
   holds?: (bytes: number) => void
   /** Limits that depend on what only its handler finds out; absent for work without a request. */
@@ -37,8 +37,8 @@ export interface CallContext {
 }
 
 /**
- * The bytes of an upload, counted as what an entity stores: as many as the client announced before any is read, and all others
- * as they arrive. Those of an upload that fails on the way are not counted.
+ * The bytes of an upload, counted as what an entity stores: as many as the client announced before any is read, and all
+ * others as they arrive. Those of an upload that fails on the way are not counted.
  * @throws 402 where they do not fit, at once or while they are read
  */
 export function countedUpload(

@@ -17,8 +17,8 @@ const READ_AT_ONCE_BYTES = 1024 * 1024
 export type FormField = [name: string, value: string | UploadedFile]
 
 /**
- * The fields of form data (RFC 7578), in their order. Other requests are served between its pieces, which `Response.formData` does not
- * allow: it takes most of a second for the largest file.
+ * The fields of form data (RFC 7578), in their order. Other requests are served between its pieces, which
+ * `Response.formData` does not allow: it takes most of a second for the largest file.
  * @param boundary what stands between the fields
  * @throws 413 for more fields, or longer headers of one, than a form has; Error for bytes that are no form data
  */

@@ -4,7 +4,9 @@ import { yielding } from '../yielding.ts'
 /** Characters that become bytes at once; most replies have fewer and stay one text. */
 const CHUNK_CHARS = 64 * 1024
 
-/** A value as one JSON document: a text where it is small, else bytes. Other requests run while a large one is written. */
+/**
+ * A value as one JSON document: a text where it is small, else bytes. Other requests run while a large one is written.
+ */
 export async function jsonBody(value: unknown): Promise<string | Uint8Array> {
   const chunks: Buffer[] = []
   let rest = ''

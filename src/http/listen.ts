@@ -51,14 +51,15 @@ const HEADERS_MS_MAX = 20_000
 const CHECK_MS = 5_000
 
 /**
- * More connections are closed as they come. Each takes some 30 kB while it sends its headers and a file descriptor, which
- * the stores need as well; clients of a server this size hold some hundreds. As many may wait to be accepted, where the
- * system allows it: beyond Node's own 511 the kernel resets connections of a burst while this thread is busy.
+ * More connections are closed as they come. Each takes some 30 kB while it sends its headers and a file descriptor,
+ * which the stores need as well; clients of a server this size hold some hundreds. As many may wait to be accepted,
+ * where the system allows it: beyond Node's own 511 the kernel resets connections of a burst while this thread is busy.
  */
 const CONNECTIONS_MAX = 4_096
 
 /**
- * Serves the app on one port, encrypted where there is a certificate. Disposal stops accepting, lets requests finish, then closes the remaining connections.
+ * Serves the app on one port, encrypted where there is a certificate. Disposal stops accepting, lets requests finish,
+ * then closes the remaining connections.
  */
 export async function listen(
   app: Hono,

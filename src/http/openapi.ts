@@ -8,8 +8,8 @@ import type { Route } from './route.ts'
 import { REFUSALS } from './statuses.ts'
 
 /**
- * Describes every route as OpenAPI 3.1, from the same schemas that validate requests. All together take a third of a second, in
- * turns with other requests.
+ * Describes every route as OpenAPI 3.1, from the same schemas that validate requests. All together take a third of a
+ * second, in turns with other requests.
  */
 export async function openApiDocument(routes: readonly Route[], version: string): Promise<Json> {
   const schemas: Json = {}

@@ -26,7 +26,10 @@ export interface RawReply {
   body: Uint8Array | string | ReadableStream<Uint8Array>
 }
 
-/** How an endpoint answers: one JSON body, one JSON document a line (bytes being lines already), or bytes and streams of its own. */
+/**
+ * How an endpoint answers: one JSON body, one JSON document a line (bytes being lines already), or bytes and streams of
+ * its own.
+ */
 export type ReplyKind = 'json' | 'jsonl' | 'raw'
 
 type Returned<Kind extends ReplyKind, Response> = Kind extends 'jsonl'
@@ -47,7 +50,9 @@ export interface RouteDeclaration<
   Kind extends ReplyKind,
 > {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** One literal, or several that mean the same operation. Parameters are written `{name}`, and `{name+}` at the end. */
+  /**
+   * One literal, or several that mean the same operation. Parameters are written `{name}`, and `{name+}` at the end.
+   */
   path: string | readonly string[]
   operationId: string
   /** Summary of the operation, one line, for the API description. */

@@ -5,9 +5,10 @@ import { stringify } from '../lossless-json.ts'
 const CHUNK_CHARS = 64 * 1024
 
 /**
- * A body with one JSON document a line; bytes among the rows are whole lines already. The first row is pulled before this
- * returns, so a query that fails at once still becomes an error reply; a later error ends the connection abnormally. A
- * client that goes away closes `rows`. All of them are made within the limits and the span of the request that asks for this.
+ * A body with one JSON document a line; bytes among the rows are whole lines already. The first row is pulled before
+ * this returns, so a query that fails at once still becomes an error reply; a later error ends the connection
+ * abnormally. A client that goes away closes `rows`. All of them are made within the limits and the span of the request
+ * that asks for this.
  */
 export async function jsonLines(
   rows: AsyncIterable<unknown>,

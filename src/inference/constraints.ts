@@ -41,7 +41,10 @@ export function limitTools(use: ToolUse): void {
   )
 }
 
-/** Wire: whether the engine constrains calls of some tool: their arguments, or with `parallel_tool_calls: false` their number. */
+/**
+ * Wire: whether the engine constrains calls of some tool: their arguments, or with `parallel_tool_calls: false` their
+ * number.
+ */
 export function constrainsTools(
   use: ToolUse & { parallel_tool_calls?: boolean | null | undefined },
 ): boolean {

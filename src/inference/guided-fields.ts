@@ -5,8 +5,8 @@ import type { samplingFields } from './sampling-wire.ts'
 type SamplingReq = z.output<z.ZodObject<typeof samplingFields>>
 
 /**
- * A request with the one field that the engine has for constraints. Wire: older clients write each kind as a field of its own, which the
- * engine would ignore in silence.
+ * A request with the one field that the engine has for constraints. Wire: older clients write each kind as a field of
+ * its own, which the engine would ignore in silence.
  * @throws 400 for both
  */
 export function withStructuredOutputs<Req extends SamplingReq>(req: Req): Req {

@@ -9,14 +9,19 @@ export interface PatternSize {
 /** Products of counts stay numbers. */
 const COUNT_MAX = 1e9
 
-/** Spaces stand in one place only between two other characters, or a text of spaces would take the cube of its length. */
+/**
+ * Spaces stand in one place only between two other characters, or a text of spaces would take the cube of its length.
+ */
 const COUNTED = /\{\s*(?:(\d+)\s*)?(?:(,)\s*(?:(\d+)\s*)?)?\}/y
 const ESCAPE = /\\(?:[pPuxN]\{[^}]*\}|[\s\S])/y
 /** Ends at the first bracket that may end it: what some dialects have in the class is counted as if it came after. */
 const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]/y
 const GROUP = /\((?:\?(?:[:=!>]|<[=!]|P?<[^>]*>))?/y
 
-/** Invalid patterns have a size too: the engine refuses them. Takes the square of the length where groups and escapes do not end. */
+/**
+ * Invalid patterns have a size too: the engine refuses them. Takes the square of the length where groups and escapes do
+ * not end.
+ */
 export function patternSize(pattern: string): PatternSize {
   const open: PatternSize[] = []
   let sum = empty()

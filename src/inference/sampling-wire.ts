@@ -152,7 +152,10 @@ const StreamOptions = z.object({
   continuous_usage_stats: z.boolean().nullish(),
 })
 
-/** The engine compares the last tokens of an answer with as many before them, for each size of a pattern and after each token. */
+/**
+ * The engine compares the last tokens of an answer with as many before them, for each size of a pattern and after each
+ * token.
+ */
 const PATTERN_TOKENS_MAX = 1_000
 
 const RepetitionDetection = z.object({
@@ -162,8 +165,8 @@ const RepetitionDetection = z.object({
 })
 
 /**
- * Fields that the engine knows and Heddle does not pass on: they would read files and addresses, hide tokens from those that
- * count them, or need an engine that is started for them. A request that sets one is refused.
+ * Fields that the engine knows and Heddle does not pass on: they would read files and addresses, hide tokens from those
+ * that count them, or need an engine that is started for them. A request that sets one is refused.
  */
 export const REFUSED_FIELDS = [
   'media_io_kwargs',

@@ -96,7 +96,8 @@ async function attemptWithin(
         return
       case 'ended': {
         const { why, reason } = outcome.end
-        // A job whose project was erased since has no lease any more, and writes nothing to a new project of the same name.
+        // A job whose project was erased since has no lease any more, and writes nothing to a new project of the same
+        // name.
         await control.transaction().execute(fence)
         await kind.giveUp(row, outcome.end, { fence, signal: stopping })
         const state = why === 'cancelled' ? 'cancelled' : 'failed'

@@ -29,8 +29,9 @@ interface EntityShare {
 
 /**
  * Finds the ids of due jobs where those that have been due longest go first: of each entity in its own order, and each
- * slot to the entity that has the fewest; of equals, to the one that was given one longest ago. So one with a thousand jobs
- * delays the first of another by no more than the jobs that run, and by none where an entity may have some of the slots only.
+ * slot to the entity that has the fewest; of equals, to the one that was given one longest ago. So one with a thousand
+ * jobs delays the first of another by no more than the jobs that run, and by none where an entity may have some of the
+ * slots only.
  */
 export function createDueInTurn(control: ControlDb): (request: DueRequest) => Promise<string[]> {
   /** By kind and entity. */

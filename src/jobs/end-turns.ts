@@ -5,8 +5,8 @@ import * as queries from './queries.ts'
 import type { RunningJobs } from './running-jobs.ts'
 
 /**
- * Where all slots of a kind are taken here and entities with fewer of them have due jobs, asks as many attempts to end whose turn
- * is over: those that began first, of the entities with the most slots.
+ * Where all slots of a kind are taken here and entities with fewer of them have due jobs, asks as many attempts to end
+ * whose turn is over: those that began first, of the entities with the most slots.
  * @returns milliseconds until another turn will be over that is waited for
  */
 export async function endTurns(

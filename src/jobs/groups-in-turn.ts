@@ -5,9 +5,11 @@ import type { JobRow } from './queries.ts'
 import * as queries from './queries.ts'
 
 /**
- * Ids of waiting jobs that may run now, where entities and their groups take turns: of each group the first job, unless another of the group
- * runs on any server, and of each concurrency key one, unless it is busy here. With `ending`, those that are to be given up.
- * @param wanted.startedHere when a job of each entity last started on this server: the rows of those that are done may be gone
+ * Ids of waiting jobs that may run now, where entities and their groups take turns: of each group the first job, unless
+ * another of the group runs on any server, and of each concurrency key one, unless it is busy here. With `ending`,
+ * those that are to be given up.
+ * @param wanted.startedHere when a job of each entity last started on this server: the rows of those that are done may
+ * be gone
  */
 export async function idsInTurn(
   control: ControlDb,

@@ -18,8 +18,8 @@ export interface JobContext {
   /** Reports the progress of the job; the newest report is in the job's row within a second. */
   progress(value: object): void
   /**
-   * Aborted with a {@link TurnEnded} where the kind has turns, this attempt has had its own, and another entity waits: the handler ends
-   * what would be lost, and throws the reason.
+   * Aborted with a {@link TurnEnded} where the kind has turns, this attempt has had its own, and another entity waits:
+   * the handler ends what would be lost, and throws the reason.
    */
   turn: AbortSignal
   /** Makes a transaction depend on the lease. @throws LeaseLost when another server may have taken the job. */
@@ -30,7 +30,10 @@ export interface JobContext {
 
 /** How a job ended without having been done. */
 export interface JobEnd {
-  /** `failed`: its last attempt threw. `interrupted`: servers ended during all of its attempts, or as many as its kind allows. */
+  /**
+   * `failed`: its last attempt threw. `interrupted`: servers ended during all of its attempts, or as many as its kind
+   * allows.
+   */
   why: 'failed' | 'interrupted' | 'cancelled'
   reason: string
   /** What the last attempt threw. */
@@ -40,9 +43,9 @@ export interface JobEnd {
 /** Why a job waits again after an attempt at it. */
 export interface Requeue {
   /**
-   * `failed`: the attempt threw. `outage`: it threw a `StoreFailed`, or what the kind calls an outage, and the job is tried again until
-   * that has ended.
-   * `interrupted`: its server ended. `stopped`: its server was stopped. `turn-ended`: others have their turn.
+   * `failed`: the attempt threw. `outage`: it threw a `StoreFailed`, or what the kind calls an outage, and the job is
+   * tried again until that has ended. `interrupted`: its server ended. `stopped`: its server was stopped. `turn-ended`:
+   * others have their turn.
    */
   why: 'failed' | 'outage' | 'interrupted' | 'stopped' | 'turn-ended'
   reason: string
@@ -60,29 +63,29 @@ export interface JobKind<Payload> {
   /** Jobs of this kind that one server runs at once. */
   concurrency: number
   /**
-   * Those of them that one entity may have: fewer than all leave the others to other entities, however long its own take. Otherwise all.
-   * Only of a kind whose jobs are taken by time.
+   * Those of them that one entity may have: fewer than all leave the others to other entities, however long its own
+   * take. Otherwise all. Only of a kind whose jobs are taken by time.
    */
   entityConcurrency?: number
   /**
-   * Milliseconds after which an attempt is asked to end where an entity with fewer attempts has due jobs and all slots here are
-   * taken; otherwise an attempt lasts as long as it takes. Only of a kind whose jobs are taken by time.
+   * Milliseconds after which an attempt is asked to end where an entity with fewer attempts has due jobs and all slots
+   * here are taken; otherwise an attempt lasts as long as it takes. Only of a kind whose jobs are taken by time.
    */
   turnMs?: number
   /**
-   * Attempts, those included during which a server ended; an attempt that a clean stop, an outage or the end of its turn
-   * interrupts does not count, and one that counts anew makes those before it forgotten.
+   * Attempts, those included during which a server ended; an attempt that a clean stop, an outage or the end of its
+   * turn interrupts does not count, and one that counts anew makes those before it forgotten.
    */
   attemptsMax: number
   /**
-   * Attempts during which a server ended, after which no other one follows: the job itself may be what ends servers. Otherwise as many
-   * as all attempts.
+   * Attempts during which a server ended, after which no other one follows: the job itself may be what ends servers.
+   * Otherwise as many as all attempts.
    */
   interruptionsMax?: number
   /**
    * Entities take turns. Within each, `by-time`: what has been due longest goes first. `groups-in-turn`: the jobs of a
-   * group run one after the other on all servers together, in the order in which they were added, and the group that has waited
-   * longest since its last job goes first.
+   * group run one after the other on all servers together, in the order in which they were added, and the group that
+   * has waited longest since its last job goes first.
    */
   order?: 'by-time' | 'groups-in-turn'
   /**
@@ -94,11 +97,16 @@ export interface JobKind<Payload> {
   retryMs?: (attempt: number) => number
   /** Whether another attempt may succeed; otherwise always. */
   retries?: (error: unknown) => boolean
-  /** Whether an error other than a `StoreFailed` is no fault of the job: the attempt does not count; otherwise none is. */
+  /**
+   * Whether an error other than a `StoreFailed` is no fault of the job: the attempt does not count; otherwise none is.
+   */
   isOutage?: (error: unknown) => boolean
   /** Resolves once this server can run jobs of this kind; otherwise it can at once. */
   ready?: (signal: AbortSignal) => Promise<void>
-  /** Whether this server leaves jobs of this kind to others for now; those that are to be given up it takes all the same. */
+  /**
+   * Whether this server leaves jobs of this kind to others for now; those that are to be given up it takes all the
+   * same.
+   */
   isPaused?: () => boolean
   /** Does the job. @throws what went wrong, or the signal's reason. */
   handle(job: Job<Payload>, context: JobContext): Promise<void>

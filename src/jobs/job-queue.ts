@@ -20,8 +20,8 @@ export interface JobQueue {
   /** Declares a kind; all are declared before the start. */
   define<Payload>(kind: JobKind<Payload>): JobsOfKind<Payload>
   /**
-   * Removes the jobs whose payload has one of these ids as its `project_id`. One that runs is aborted, as if its lease were
-   * lost, and nothing records how it ended.
+   * Removes the jobs whose payload has one of these ids as its `project_id`. One that runs is aborted, as if its lease
+   * were lost, and nothing records how it ended.
    */
   forgetProjects(projectIds: readonly string[]): Promise<void>
   /** Runs jobs until disposal, which interrupts them and gives them back. */

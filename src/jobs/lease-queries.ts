@@ -106,8 +106,8 @@ export function expiredLeases(
 }
 
 /**
- * Makes a job wait again whose lease has expired, and counts the interruption, which was its last attempt if it was the last allowed;
- * false when its lease was extended or another server was first.
+ * Makes a job wait again whose lease has expired, and counts the interruption, which was its last attempt if it was the
+ * last allowed; false when its lease was extended or another server was first.
  */
 export async function returnExpired(
   tx: ControlTx,

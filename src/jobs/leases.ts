@@ -28,8 +28,8 @@ export interface LeasesDeps {
 }
 
 /**
- * Makes the jobs wait again whose attempts have ended with their server, or never began: the database may have taken a job for a server
- * without the server learning of it.
+ * Makes the jobs wait again whose attempts have ended with their server, or never began: the database may have taken a
+ * job for a server without the server learning of it.
  */
 export async function returnExpired({ control, log, kinds, running }: LeasesDeps): Promise<void> {
   const except = tokensOf(running.rows())
@@ -47,8 +47,8 @@ export async function returnExpired({ control, log, kinds, running }: LeasesDeps
 }
 
 /**
- * Extends this server's leases from time to time and when another server has cancelled a job, and aborts attempts that were
- * cancelled or have lost their lease.
+ * Extends this server's leases from time to time and when another server has cancelled a job, and aborts attempts that
+ * were cancelled or have lost their lease.
  */
 export function startHeartbeat(deps: LeasesDeps): Disposable {
   const { control, log, running, peers, leaseMs } = deps

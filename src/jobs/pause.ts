@@ -1,5 +1,7 @@
 export interface Pause {
-  /** Resolves after `ms` milliseconds, or once {@link wake} is called; at once if it was called since the last pause. */
+  /**
+   * Resolves after `ms` milliseconds, or once {@link wake} is called; at once if it was called since the last pause.
+   */
   wait(ms: number): Promise<void>
   wake(): void
 }

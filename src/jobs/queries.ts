@@ -193,7 +193,10 @@ export async function dueEntities(control: ControlDb, kind: string): Promise<str
   return rows.flatMap(({ entity }) => (entity === null ? [] : [entity]))
 }
 
-/** Ids of waiting jobs of an entity that are due, longest first; with `ending`, only those whose next attempt gives them up. */
+/**
+ * Ids of waiting jobs of an entity that are due, longest first; with `ending`, only those whose next attempt gives them
+ * up.
+ */
 export async function dueIds(
   control: ControlDb,
   { kind, entity, limit, ending }: { kind: string; entity: string; limit: number; ending: boolean },

@@ -3,8 +3,9 @@ import type { JobKind, NewJob } from './job-kind.ts'
 import * as queries from './queries.ts'
 
 /**
- * Of jobs that are added under a singleton key, those to insert: each takes the place of the one that waits under its key, with the id
- * and payload that `join` makes of both. Where `join` returns undefined, the waiting one is complete and becomes due.
+ * Of jobs that are added under a singleton key, those to insert: each takes the place of the one that waits under its
+ * key, with the id and payload that `join` makes of both. Where `join` returns undefined, the waiting one is complete
+ * and becomes due.
  */
 export async function replaceWaiting<Payload>(
   tx: ControlTx,

@@ -22,7 +22,9 @@ export interface RunningJobs extends AsyncDisposable {
   isEnding(attempt: AttemptName): boolean
   /** Aborts all attempts at a job. @returns whether one runs here */
   abort(job: JobName, reason: JobCancelled | LeaseLost): boolean
-  /** Aborts one attempt, unless it has ended: another one at the same job may have begun here since its lease was lost. */
+  /**
+   * Aborts one attempt, unless it has ended: another one at the same job may have begun here since its lease was lost.
+   */
   abortAttempt(attempt: AttemptName, reason: JobCancelled | LeaseLost): void
 }
 

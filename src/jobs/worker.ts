@@ -14,15 +14,18 @@ import * as queries from './queries.ts'
 const POLL_MS = 2_000
 
 /**
- * The same where no other server shares the database, so that all work is known when it is added: a clock that was set, or a machine
- * that slept, may have made work due sooner. To look every two seconds takes a fifth of what an idle server does.
+ * The same where no other server shares the database, so that all work is known when it is added: a clock that was set,
+ * or a machine that slept, may have made work due sooner. To look every two seconds takes a fifth of what an idle
+ * server does.
  */
 const POLL_ALONE_MS = 30_000
 
 /** Pause after an error of the database, such as a full disk. */
 const ERROR_PAUSE_MS = 2_000
 
-/** How long free slots of a kind wait for others to become free too. Those that are taken already may stay so for long. */
+/**
+ * How long free slots of a kind wait for others to become free too. Those that are taken already may stay so for long.
+ */
 const GATHERING_MS = 1_000
 
 export interface WorkerDeps extends LeasesDeps {
@@ -87,7 +90,10 @@ interface PassDeps extends WorkerDeps {
   takenAt: Map<string, number>
 }
 
-/** Entities of which is remembered when a job last started here, of each kind; one that is forgotten is served as a new one. */
+/**
+ * Entities of which is remembered when a job last started here, of each kind; one that is forgotten is served as a new
+ * one.
+ */
 const ENTITIES_MAX = 10_000
 
 /** When a job of each entity last started here, by kind. */

@@ -195,7 +195,9 @@ async function sendBy(path: string, secret: string, rules: readonly Rule[]): Pro
   return project
 }
 
-/** Tables of the trace database with the secret in any column; what it has compressed is found by no search of files. */
+/**
+ * Tables of the trace database with the secret in any column; what it has compressed is found by no search of files.
+ */
 async function tablesWith(secret: string): Promise<string[]> {
   const tables =
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'"

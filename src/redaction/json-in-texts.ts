@@ -1,9 +1,15 @@
 import { endOfString } from '../lossless-json.ts'
 
-/** The beginning of a JSON object or array. It is tested first, since most texts are not JSON and parsing them takes microseconds. */
+/**
+ * The beginning of a JSON object or array. It is tested first, since most texts are not JSON and parsing them takes
+ * microseconds.
+ */
 const BEGINNING = /^\s*(?:\{\s*["}]|\[\s*["{[\]\d\-tfnNI])/
 
-/** What Python's `json.dumps` writes for numbers that JSON has not, and where texts begin, which may have the same words. */
+/**
+ * What Python's `json.dumps` writes for numbers that JSON has not, and where texts begin, which may have the same
+ * words.
+ */
 const TEXT_OR_NOT_A_NUMBER = /"|NaN|-?Infinity/g
 
 /** A byte order mark, with which some programs on Windows begin a file. */

@@ -41,8 +41,8 @@ interface Origin {
 }
 
 /**
- * Redacts a text that is a JSON object or array as a whole, and of one that only begins like JSON each line that is, such as those
- * of JSON lines; any other text is not changed.
+ * Redacts a text that is a JSON object or array as a whole, and of one that only begins like JSON each line that is,
+ * such as those of JSON lines; any other text is not changed.
  */
 function redactJsonIn(text: string, redacting: Redacting, origin: Origin): string {
   if (origin.nested > NESTED_MAX || !beginsLikeJson(text)) return text

@@ -10,7 +10,9 @@ import type { Action, Rule } from './wire.ts'
  */
 const PROGRAM_SIZE_MAX = 500
 
-/** Rules in the form in which they are applied. A rule is named by its index: of several that fit, the first one counts. */
+/**
+ * Rules in the form in which they are applied. A rule is named by its index: of several that fit, the first one counts.
+ */
 export interface CompiledRules {
   actions: readonly Action[]
   /** By key, in lower case. */

@@ -9,7 +9,8 @@ const CHARS_HERE_MAX = 64 * 1024
 const redact = createLimitedWork<RedactionJob, Redacted>({
   program: new URL('./redaction-worker.ts', import.meta.url),
   does: 'apply the redaction rules of the project',
-  // Built-in patterns read some 100 MB in this time; patterns of users may take a time that grows with the square of a text.
+  // Built-in patterns read some 100 MB in this time; patterns of users may take a time that grows with the square of a
+  // text.
   msMax: 5_000,
   // The largest request, what replaces it, and 8 MB for each of 50 patterns.
   memoryMbMax: 1024,

@@ -20,20 +20,25 @@ import type * as wire from './wire.ts'
 export interface Redactor {
   /**
    * The texts as they may be stored, in order; one that no rule touches stays as it is.
-   * @throws 400 for JSON that is nested too deep, 413 for what takes too long, 503 without a thread; then nothing may be
-   * stored.
+   * @throws 400 for JSON that is nested too deep, 413 for what takes too long, 503 without a thread; then nothing may
+   * be stored.
    */
   redact(values: readonly Redactable[]): Promise<string[]>
 }
 
-/** Rules of projects for what is removed from data before it is stored. What was stored before a rule is not changed. */
+/**
+ * Rules of projects for what is removed from data before it is stored. What was stored before a rule is not changed.
+ */
 export interface Redaction extends Pick<HitCounts, 'totals' | 'start'> {
   /** Undefined for a project without rules. */
   of(projectId: string): Promise<Redactor | undefined>
   /** Reads the rules of a project again, once others are stored, or none. */
   forget(projectId: string): void
   read(req: wire.ProjectPath): Promise<wire.RedactionRes>
-  /** Sets all rules; they hold for every request that comes later. @throws 400 that names the rule at fault, 409 for another version. */
+  /**
+   * Sets all rules; they hold for every request that comes later.
+   * @throws 400 that names the rule at fault, 409 for another version.
+   */
   put(req: wire.RedactionPutReq & wire.ProjectPath, context: CallContext): Promise<wire.RedactionRes>
   /** Applies rules to a sample; nothing is stored or counted. @throws as `put` and `Redactor.redact` */
   test(req: wire.RedactionTestReq & wire.ProjectPath): Promise<wire.RedactionTestRes>

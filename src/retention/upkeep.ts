@@ -15,8 +15,9 @@ const EVERY_MS = 3_600_000
 const SOON_MS = 60_000
 
 /**
- * What clients deleted is removed from the disk when some of it was deleted longer ago than this: a rewrite of the table
- * then removes the deletions of hours. With the time between two looks, and that of a rewrite, it stays below 24 hours.
+ * What clients deleted is removed from the disk when some of it was deleted longer ago than this: a rewrite of the
+ * table then removes the deletions of hours. With the time between two looks, and that of a rewrite, it stays below 24
+ * hours.
  */
 const DELETED_FOR_MS = 6 * 3_600_000
 

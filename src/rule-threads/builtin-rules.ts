@@ -9,7 +9,10 @@ import { conforms } from './conforms.ts'
 /** Comparing takes the product of both lengths. */
 const COMPARED_CHARS_MAX = 100_000
 
-/** Of wall time, which a busy machine may take from a fast expression; one that backtracks without end is ended long before the limit of its thread. */
+/**
+ * Of wall time, which a busy machine may take from a fast expression; one that backtracks without end is ended long
+ * before the limit of its thread.
+ */
 const REGEX_MS_MAX = 500
 
 /** A score by fixed rules. */
@@ -21,7 +24,10 @@ export interface Compared {
   inputs: Record<string, unknown>
 }
 
-/** Fields of the scorer classes below; they compare with the column `target`, or where there is none with the one that `column_map` names. */
+/**
+ * Fields of the scorer classes below; they compare with the column `target`, or where there is none with the one that
+ * `column_map` names.
+ */
 const Fields = {
   StringMatchScorer: z.looseObject({ column_map: ColumnMap }),
   LevenshteinScorer: z.looseObject({ column_map: ColumnMap }),
@@ -91,7 +97,9 @@ const RULES: { [Name in ClassName]: (fields: z.output<(typeof Fields)[Name]>) =>
     },
 }
 
-/** Classes that only this server knows: a client's own class of the same name comes with code, and is not one of them. */
+/**
+ * Classes that only this server knows: a client's own class of the same name comes with code, and is not one of them.
+ */
 export const OWN_CLASSES: readonly string[] = [
   'ExactMatchScorer',
   'ContainsScorer',
@@ -102,8 +110,8 @@ export const OWN_CLASSES: readonly string[] = [
 ]
 
 /**
- * The function of a builtin scorer class; undefined for any other class. To make it takes little time, which is why the thread that
- * serves may do so; to apply it may take long.
+ * The function of a builtin scorer class; undefined for any other class. To make it takes little time, which is why the
+ * thread that serves may do so; to apply it may take long.
  * @throws 400 for fields that the class does not take.
  */
 export function builtinRule(className: string, value: unknown): Rule | undefined {

@@ -22,8 +22,8 @@ const ask = createThreads<RuleJob, RuleAnswer>({
 
 /**
  * Runs a rule that a user wrote, away from the thread that serves; projects take turns.
- * @throws 400 with what the rule says is wrong, or for one that takes too long or too much memory; 503 without a thread, 429 where
- * too many rules of the entity wait.
+ * @throws 400 with what the rule says is wrong, or for one that takes too long or too much memory; 503 without a
+ * thread, 429 where too many rules of the entity wait.
  */
 export async function runRule(
   projectId: string,

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 /** The checksum of each migration by its name. */
 export type MigrationChecksums = ReadonlyMap<string, string>
 
-/** SHA-256 of every migration in a folder, in the order in which they run. Line endings do not count: git may change them. */
+/**
+ * SHA-256 of every migration in a folder, in the order in which they run. Line endings do not count: git may change
+ * them.
+ */
 export async function readMigrationChecksums(folder: string, extension: string): Promise<MigrationChecksums> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(extension)).sort()
   const entries = names.map(async (name): Promise<[string, string]> => {

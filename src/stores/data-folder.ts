@@ -35,8 +35,8 @@ export interface Holder {
 /**
  * Makes and locks the folder. The lock is SQLite's own file lock, which the system releases when the process ends,
  * however it ends: no stale lock files.
- * @throws Error that names the process which holds the folder, or the reason why it cannot be used, such as a restore that has
- * not ended
+ * @throws Error that names the process which holds the folder, or the reason why it cannot be used, such as a restore
+ * that has not ended
  */
 export function openDataFolder(path: string, use: DataFolderUse): DataFolder {
   const lock = openLock(path)
@@ -87,8 +87,8 @@ export function holderOf(path: string): Holder | undefined {
 }
 
 /**
- * Makes a data folder, and those above it, for its owner alone. One that exists stays as it is: it may be shared with a group on
- * purpose.
+ * Makes a data folder, and those above it, for its owner alone. One that exists stays as it is: it may be shared with a
+ * group on purpose.
  * @returns whether there was none
  */
 export function makeDataFolder(path: string): boolean {
@@ -114,8 +114,8 @@ export interface Opening {
 }
 
 /**
- * The access of all users of the machine to a data folder; undefined where they have none. Access of a group is the operator's choice,
- * and only the owner can change the mode: volumes of Kubernetes belong to root.
+ * The access of all users of the machine to a data folder; undefined where they have none. Access of a group is the
+ * operator's choice, and only the owner can change the mode: volumes of Kubernetes belong to root.
  */
 export function openingOf(path: string): Opening | undefined {
   const { mode: bits, uid } = statSync(path)

@@ -36,7 +36,8 @@ export interface SecretKey {
 
 /**
  * Reads the key of a data folder, or makes one.
- * @param given the key itself, from the environment or a file named there: any text, or the one of a data folder's file after
+ * @param given the key itself, from the environment or a file named there: any text, or the one of a data folder's file
+ * after
  *   `secret.key:`
  * @throws Error for a file that holds no key
  */
@@ -106,8 +107,8 @@ function decoded(text: string, place: string): Buffer {
 }
 
 /**
- * Makes the file for its owner alone, and on disk before anything depends on it. It has its name once it is whole: without its
- * key no server would start again.
+ * Makes the file for its owner alone, and on disk before anything depends on it. It has its name once it is whole:
+ * without its key no server would start again.
  */
 async function make(path: string): Promise<Buffer> {
   const key = randomBytes(KEY_BYTES)

@@ -36,7 +36,8 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: Span
 const W3C = new W3CTraceContextPropagator()
 
 /**
- * Reports to a collector of OpenTelemetry by OTLP over HTTP. Nothing here is global: several may be open in one process.
+ * Reports to a collector of OpenTelemetry by OTLP over HTTP. Nothing here is global: several may be open in one
+ * process.
  * @param stopMs how long a stop waits for the last reports of a kind
  */
 export function openCollector(setting: TelemetrySetting, log: Log, stopMs = STOP_MS): Telemetry {

@@ -7,7 +7,10 @@ import { VERSION } from '../version.ts'
 
 const compressed = promisify(gzip)
 
-/** How exports of Heddle name themselves; a server records no spans of requests that do, or its own exports would be work to report. */
+/**
+ * How exports of Heddle name themselves; a server records no spans of requests that do, or its own exports would be
+ * work to report.
+ */
 export const EXPORTER_AGENT = `heddle-telemetry/${VERSION}`
 
 /** Whether a request is an export of the telemetry of a Heddle server, this one or another. */

@@ -17,8 +17,10 @@ export interface LimitedWorkOptions {
 }
 
 /**
- * Does a job in a thread. Jobs of one owner, such as a user, are done one after the other, which leaves the other thread to others.
- * @throws ClientError what the work refuses; 413 for a job that takes too long or too much memory, 503 without a thread, 429 where too many of the owner's entity wait.
+ * Does a job in a thread. Jobs of one owner, such as a user, are done one after the other, which leaves the other
+ * thread to others.
+ * @throws ClientError what the work refuses; 413 for a job that takes too long or too much memory, 503 without a
+ * thread, 429 where too many of the owner's entity wait.
  */
 export type LimitedWork<Job, Result> = (owner: string, job: Job) => Promise<Result>
 

@@ -3,7 +3,10 @@ import { Worker } from 'node:worker_threads'
 import { tooManyRequests } from '../errors.ts'
 import { createFairLimiter } from '../fairness/fair-limiter.ts'
 
-/** Jobs of one entity that wait: more than the rules of four evaluations with a hundred scorers each, which have 16 rows in progress. */
+/**
+ * Jobs of one entity that wait: more than the rules of four evaluations with a hundred scorers each, which have 16 rows
+ * in progress.
+ */
 const WAITING_MAX = 10_000
 
 /** Seconds after which a job that was refused may have room. */
@@ -35,8 +38,8 @@ export class ThreadLost extends Error {
 }
 
 /**
- * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended. Owners take turns,
- * and each has one thread at a time (`owner-turns.ts`).
+ * Runs a job in a thread and resolves with its answer; a thread that takes longer than `timeoutMs` is ended. Owners
+ * take turns, and each has one thread at a time (`owner-turns.ts`).
  * @throws ThreadLost, and 429 where too many jobs of the owner's entity wait
  */
 export type RunInThread<Job, Answer> = (
@@ -45,7 +48,10 @@ export type RunInThread<Job, Answer> = (
   options: { timeoutMs: number },
 ) => Promise<Answer>
 
-/** Threads of one program, started on demand and ended when they have had no work for a while; they do not keep the process alive. */
+/**
+ * Threads of one program, started on demand and ended when they have had no work for a while; they do not keep the
+ * process alive.
+ */
 export function createThreads<Job, Answer>({
   program,
   threadsMax,

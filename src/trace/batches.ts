@@ -6,7 +6,9 @@ export interface Size {
   count: number
 }
 
-/** Splits items, in their order, into batches of at most `max`; only one that is larger by itself makes a larger batch. */
+/**
+ * Splits items, in their order, into batches of at most `max`; only one that is larger by itself makes a larger batch.
+ */
 export function* inBatches<Item>(
   items: Iterable<Item>,
   max: Size,

@@ -3,8 +3,9 @@ import { endOfScalar, endOfString } from '../json-scan.ts'
 import { internalised, tooDeep } from './digestible.ts'
 
 /**
- * The canonical form of a JSON value: Python's `json.dumps(value, sort_keys=True)`, in which refs are in their internal form.
- * It is made from bytes to bytes, because a value for each number would take a hundred times the memory of the text.
+ * The canonical form of a JSON value: Python's `json.dumps(value, sort_keys=True)`, in which refs are in their internal
+ * form. It is made from bytes to bytes, because a value for each number would take a hundred times the memory of the
+ * text.
  * @throws 400 for malformed or internal refs in it, or too deep nesting.
  */
 export function canonicalJson(text: string): Uint8Array {

@@ -17,8 +17,8 @@ const ALL = ''
 
 /**
  * The digest of a JSON value given as text, computed in another thread when it takes long.
- * @throws 400 for malformed or internal refs in it, or too deep nesting; 413 for what takes too long or too much memory, 503 without a
- * thread.
+ * @throws 400 for malformed or internal refs in it, or too deep nesting; 413 for what takes too long or too much
+ * memory, 503 without a thread.
  */
 export async function digestOf(text: string): Promise<string> {
   return text.length <= DIGESTED_HERE_CHARS_MAX ? jsonDigest(text) : makeDigest(ALL, text)

@@ -5,9 +5,9 @@ import { ValidationFailure } from '../validation-error.ts'
 const OF_CONTENT: readonly number[] = [400, 404]
 
 /**
- * The error of a batch of which one item cannot be taken: 422 with the index of that item where it is the item's fault, and
- * otherwise the error itself. Wire: on 422 clients send the halves of a batch again, so that only the item is lost; on 400 they
- * drop the whole batch.
+ * The error of a batch of which one item cannot be taken: 422 with the index of that item where it is the item's fault,
+ * and otherwise the error itself. Wire: on 422 clients send the halves of a batch again, so that only the item is lost;
+ * on 400 they drop the whole batch.
  */
 export function invalidItem(index: number, error: unknown): unknown {
   if (!(error instanceof ClientError) || !OF_CONTENT.includes(error.status)) return error

@@ -31,8 +31,8 @@ export async function sendFile(
 const DIRECT_BYTES_MIN = 8 * 1024 ** 2
 
 /**
- * Sends a client that shows no key to where the bytes of a large file are, or streams them as {@link sendFile}. Some clients
- * would show a key there as well, which S3 refuses.
+ * Sends a client that shows no key to where the bytes of a large file are, or streams them as {@link sendFile}. Some
+ * clients would show a key there as well, which S3 refuses.
  */
 export async function sendFileDirectly(
   contents: Pick<Contents, 'open' | 'directUrl'>,

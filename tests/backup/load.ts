@@ -23,8 +23,8 @@ export interface Load {
   /** The next place in the order. */
   now(): number
   /**
-   * Writes rounds until told to stop, and one more. Each write of a round refers to those before it, in files, the trace
-   * database and the control database.
+   * Writes rounds until told to stop, and one more. Each write of a round refers to those before it, in files, the
+   * trace database and the control database.
    */
   run(worker: number, isOver: () => boolean): Promise<void>
 }

@@ -27,8 +27,8 @@ let server: WireServer
 let folder: string
 
 /**
- * An engine as on another machine: every folder for temporary files, the server's data folder among them, is an empty one of its own,
- * which is gone when it ends; so is what it works in.
+ * An engine as on another machine: every folder for temporary files, the server's data folder among them, is an empty
+ * one of its own, which is gone when it ends; so is what it works in.
  */
 async function engineApart(path: string): Promise<string> {
   const python = pythonIn('engine')
@@ -85,8 +85,8 @@ async function adapterOf(model: string): Promise<Buffer> {
 }
 
 /**
- * The trainer's process, stopped as soon as a condition holds. It runs for a moment between two looks, so that it is not
- * done before it is seen, however slow the looks are.
+ * The trainer's process, stopped as soon as a condition holds. It runs for a moment between two looks, so that it is
+ * not done before it is seen, however slow the looks are.
  */
 async function pausedWhen(reached: () => Promise<boolean>): Promise<number> {
   const [trainer] = server.processes('engine.main')
@@ -124,7 +124,8 @@ describe('engines that reach nothing of the server but the bucket', () => {
     expect(await inWorkspace('folders/')).toEqual([served, served])
     const files = await inWorkspace('files/')
     expect(files.filter((file) => file.startsWith('adapters/'))).toHaveLength(4)
-    // Killed while it published a state, a trainer leaves that one or the one before, until it is old (bucket-leftovers.ts).
+    // Killed while it published a state, a trainer leaves that one or the one before, until it is old
+    // (bucket-leftovers.ts).
     const left = files.filter((file) => !file.startsWith('adapters/'))
     expect([[], [expect.stringMatching(`^jobs/${job}/`)]]).toContainEqual(left)
   })

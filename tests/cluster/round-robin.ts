@@ -13,8 +13,8 @@ const PAUSE_MS = 50
 const WAITING_MAX = 4_096
 
 /**
- * Sends each request to the next server. One that takes no connection is left out; a request that it took and did not answer is
- * cut off, as load balancers do.
+ * Sends each request to the next server. One that takes no connection is left out; a request that it took and did not
+ * answer is cut off, as load balancers do.
  * @param targets addresses of the servers at this moment
  */
 export async function startRoundRobin(targets: () => readonly string[], port = 0): Promise<RoundRobin> {

@@ -14,9 +14,9 @@ export interface TwoShards extends AsyncDisposable {
 }
 
 /**
- * Starts two servers that know each other as shards. ClickHouse distributes statements and replicates tables by its Keeper, which
- * the library does not have: a fake in front of the first server runs what is `ON CLUSTER` on both, with tables that are
- * not replicated. All else is real.
+ * Starts two servers that know each other as shards. ClickHouse distributes statements and replicates tables by its
+ * Keeper, which the library does not have: a fake in front of the first server runs what is `ON CLUSTER` on both, with
+ * tables that are not replicated. All else is real.
  */
 export async function startTwoShards(): Promise<TwoShards> {
   await using starting = new AsyncDisposableStack()

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** A request that both servers get; `path` and `body` are made of what that server said before where ids are its own. */
+/**
+ * A request that both servers get; `path` and `body` are made of what that server said before where ids are its own.
+ */
 export interface Request {
   title: string
   method: Method

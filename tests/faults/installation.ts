@@ -32,7 +32,10 @@ export interface Installation extends AsyncDisposable {
 const CLEANUP = `<merge_tree><old_parts_lifetime>1</old_parts_lifetime>
   <cleanup_delay_period>1</cleanup_delay_period><max_cleanup_delay_period>2</max_cleanup_delay_period></merge_tree>`
 
-/** What a request takes on a slow network: long beside what is usual, and short beside the time after which a store is away. */
+/**
+ * What a request takes on a slow network: long beside what is usual, and short beside the time after which a store is
+ * away.
+ */
 const SLOW_MS = 300
 
 /** Settings of a server without an engine, which would take memory and time. */

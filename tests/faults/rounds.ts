@@ -32,7 +32,10 @@ interface Rounds {
   recoveryMsMax: number
 }
 
-/** Makes one part after the other fail while work goes on, and prints how long after its return all kinds of work went on. */
+/**
+ * Makes one part after the other fail while work goes on, and prints how long after its return all kinds of work went
+ * on.
+ */
 export async function runRounds({ count, victims, first = [], works, recoveryMsMax }: Rounds): Promise<void> {
   process.stdout.write(`HEDDLE_FAULT_SEED=${SEED}\n`)
   const random = seeded(SEED)

@@ -6,7 +6,10 @@ export const refusals = new Map<string, string>()
 
 export const HEADERS = { authorization: `Bearer ${KEY}` }
 
-/** Sends a request again until it is taken. Resolves with the reply; undefined for 404. @throws Error for another refusal than 503 */
+/**
+ * Sends a request again until it is taken. Resolves with the reply; undefined for 404.
+ * @throws Error for another refusal than 503
+ */
 export async function sendUntilTaken(
   url: string,
   method: string,

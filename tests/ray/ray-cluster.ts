@@ -67,7 +67,8 @@ export async function startRay({ token }: { token?: string } = {}): Promise<RayC
         '--node-ip-address=127.0.0.1',
         `--dashboard-agent-listen-port=${await freePort()}`,
         `--object-store-memory=${OBJECT_STORE_BYTES}`,
-        // One for all: Ray finds the outputs of a job by the address of its node, which is the same for all of them here.
+        // One for all: Ray finds the outputs of a job by the address of its node, which is the same for all of them
+        // here.
         `--temp-dir=${folder}/ray`,
         '--disable-usage-stats',
         '--block',

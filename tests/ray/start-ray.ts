@@ -3,7 +3,10 @@ import { S3_CREDENTIALS } from '../cluster/seaweedfs.ts'
 import { ENGINE, startRay } from './ray-cluster.ts'
 import { TEST_RAY, type TestRay } from './test-ray.ts'
 
-/** Processes that fit on the node: a trainer and an inference server of each of three servers, and some of a test's own models. */
+/**
+ * Processes that fit on the node: a trainer and an inference server of each of three servers, and some of a test's own
+ * models.
+ */
 const PROCESSES = 20
 
 /** Starts a Ray cluster for the servers of all tests of a run, and ends it after it. */

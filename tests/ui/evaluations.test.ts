@@ -4,7 +4,9 @@ import { runWeaveOnce } from './weave-client.ts'
 
 const PROJECT = 'local/capitals'
 
-/** Two evaluations of the same rows by the real client, which tests only read: `tuned` is right more often than `base`. */
+/**
+ * Two evaluations of the same rows by the real client, which tests only read: `tuned` is right more often than `base`.
+ */
 async function evaluated(server: WireServer): Promise<{ base: string; tuned: string }> {
   const ids = await runWeaveOnce('weave_two_models.py', server, PROJECT)
   return { base: String(ids['base']), tuned: String(ids['tuned']) }

@@ -5,7 +5,10 @@ import { runWeaveOnce } from './weave-client.ts'
 
 const PROJECT = 'local/agent-shop'
 
-/** Calls of an agent by the real client, which tests only read: its ops declare their kinds, and one fails inside a library. */
+/**
+ * Calls of an agent by the real client, which tests only read: its ops declare their kinds, and one fails inside a
+ * library.
+ */
 async function shop(server: WireServer): Promise<{ sold: string; failed: string }> {
   const ids = await runWeaveOnce('weave_shop.py', server, PROJECT)
   return { sold: String(ids['sold']), failed: String(ids['failed']) }

@@ -6,8 +6,8 @@ import { type DemoTraining, startDemoTraining } from './demo-training.ts'
 import { test as base, expect, seriousViolations } from './heddle.ts'
 
 /**
- * After so many steps the reward of the demo has clearly risen, from .1 to some .7 (after six it is between .1 and .6), and some
- * answers are still wrong.
+ * After so many steps the reward of the demo has clearly risen, from .1 to some .7 (after six it is between .1 and .6),
+ * and some answers are still wrong.
  */
 const STEPS = 8
 

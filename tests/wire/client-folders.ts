@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 
-/** Settings of weave and wandb that keep their files in a folder: their cache on this machine would hide the server's replies. */
+/**
+ * Settings of weave and wandb that keep their files in a folder: their cache on this machine would hide the server's
+ * replies.
+ */
 export function clientFolders(folder: string): Record<string, string> {
   return {
     WEAVE_SERVER_CACHE_DIR: join(folder, 'weave'),

@@ -24,7 +24,10 @@ export interface Write {
   reply?: Json
 }
 
-/** Sends a write and records its acknowledged results. @throws Error without an answer, or for another status than 200. */
+/**
+ * Sends a write and records its acknowledged results.
+ * @throws Error without an answer, or for another status than 200.
+ */
 export async function send(url: string, write: Write): Promise<void> {
   const { path, body, headers } = write
   const response = await request(url, path, body, headers)

@@ -40,7 +40,10 @@ async function writeUntilGone(make: () => Write[], sent: Write[]): Promise<void>
   }
 }
 
-/** Lists all calls until the server has ended. A list that looks complete must have every call that was acknowledged before. */
+/**
+ * Lists all calls until the server has ended. A list that looks complete must have every call that was acknowledged
+ * before.
+ */
 async function readUntilGone(sent: readonly Write[]): Promise<void> {
   for (;;) {
     const before = sent.filter(({ path, reply }) => reply !== undefined && /call|otel/.test(path))

@@ -9,9 +9,9 @@ import { clientProgram } from './client-program.ts'
 import { startServer, type WireServer } from './server.ts'
 
 /*
- * Requests that the API's own description allows and forbids: no reply may be a 500, hang, or have another status or shape
- * than described. `HEDDLE_FUZZ_SEED=2 HEDDLE_FUZZ_EXAMPLES=200 HEDDLE_FUZZ_PHASES=coverage,fuzzing npm run test:wire fuzz`
- * looks further.
+ * Requests that the API's own description allows and forbids: no reply may be a 500, hang, or have another status or
+ * shape than described. `HEDDLE_FUZZ_SEED=2 HEDDLE_FUZZ_EXAMPLES=200 HEDDLE_FUZZ_PHASES=coverage,fuzzing npm run
+ * test:wire fuzz` looks further.
  */
 
 const SEED = process.env['HEDDLE_FUZZ_SEED'] ?? '7'
@@ -101,7 +101,8 @@ describe('requests made from the descriptions of the API', () => {
     expect(await fuzz('/openapi.json', ['--checks', CHECKS.join(','), ...left])).toBeUndefined()
   })
 
-  // Every error of GraphQL counts as one of the server there, such as that of an unknown id; the last test tells them apart.
+  // Every error of GraphQL counts as one of the server there, such as that of an unknown id; the last test tells them
+  // apart.
   it('of GraphQL are answered', async () => {
     expect(await fuzz('/graphql', ['--checks', 'is_graphql'])).toBeUndefined()
   })

@@ -36,8 +36,8 @@ export interface Replicas {
 }
 
 /**
- * One server with its own folder, or several over new databases and a new prefix of the servers that this run has started
- * (`vitest.replicas.config.ts`); the engines of these are on Ray, where the run has started a cluster.
+ * One server with its own folder, or several over new databases and a new prefix of the servers that this run has
+ * started (`vitest.replicas.config.ts`); the engines of these are on Ray, where the run has started a cluster.
  * @param own settings of a test: without a Python environment, its servers have no engine
  */
 export async function newReplicas(own: Record<string, string>): Promise<Replicas> {

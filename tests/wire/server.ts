@@ -18,8 +18,8 @@ await ensureServer()
 export const KEY = `local-${'0'.repeat(40)}`
 
 /**
- * Of a trainer, which has one for each core otherwise: with two it takes a third more of the processor for models this small, and
- * waits for the core that other tests use. The server sets it for vLLM.
+ * Of a trainer, which has one for each core otherwise: with two it takes a third more of the processor for models this
+ * small, and waits for the core that other tests use. The server sets it for vLLM.
  */
 const ENGINE_THREADS = { OMP_NUM_THREADS: '1' }
 
@@ -31,8 +31,8 @@ export interface LoggedRequest {
 }
 
 /**
- * A Heddle server in a separate process, which can be killed and started again on the same data; in some runs several behind
- * one address (`replicas.ts`), which are then killed and started together.
+ * A Heddle server in a separate process, which can be killed and started again on the same data; in some runs several
+ * behind one address (`replicas.ts`), which are then killed and started together.
  */
 export interface WireServer extends AsyncDisposable {
   readonly url: string
@@ -41,7 +41,10 @@ export interface WireServer extends AsyncDisposable {
   readonly key: string
   /** Under `HEDDLE_AUTH=keys`: the first operator makes another user one. */
   makeOperator(user: string): Promise<void>
-  /** Processes that the server started, or that those did, here or on the node of Ray, whose command line contains `word`. */
+  /**
+   * Processes that the server started, or that those did, here or on the node of Ray, whose command line contains
+   * `word`.
+   */
   processes(word: string): number[]
   /** Every request that was answered since the last call of this function. */
   takeRequests(): Promise<LoggedRequest[]>
@@ -62,8 +65,9 @@ export interface ServerOptions {
 }
 
 /**
- * Starts the server as `npm start` does, on a free port with a temporary data folder; with `diskMegabytes`, on a disk of that size, which
- * only the server's own processes see and `/proc/PID/root` shows. A `launcher` is a program that becomes the server.
+ * Starts the server as `npm start` does, on a free port with a temporary data folder; with `diskMegabytes`, on a disk
+ * of that size, which only the server's own processes see and `/proc/PID/root` shows. A `launcher` is a program that
+ * becomes the server.
  */
 export async function startServer(
   env: Record<string, string> = {},
@@ -253,7 +257,10 @@ function requestOf(line: string): LoggedRequest[] {
   return [{ method, path, status }]
 }
 
-/** Runs a client program and returns the JSON object of its last such line. @throws Error with its output when it fails. */
+/**
+ * Runs a client program and returns the JSON object of its last such line.
+ * @throws Error with its output when it fails.
+ */
 export async function runClient(
   command: readonly string[],
   env: Record<string, string>,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** The output of a program with the Python client. Wire: its cache is not keyed by server, so each run gets a new one. */
+/** Output of a program with the Python client. Wire: its cache is not keyed by server, so each run gets a new one. */
 async function python(program: string, env: Record<string, string> = {}): Promise<Record<string, unknown>> {
   const cache = await mkdtemp(join(tmpdir(), 'heddle-weave-cache-'))
   try {

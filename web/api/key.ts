@@ -41,7 +41,10 @@ export async function signIn(shown: { token: string } | { key: string }): Promis
   localStorage.setItem(SIGNED_IN, '1')
 }
 
-/** Ends the session of this browser, and shows the sign-in screen. @throws Error with the server's reason, or when it cannot be reached. */
+/**
+ * Ends the session of this browser, and shows the sign-in screen.
+ * @throws Error with the server's reason, or when it cannot be reached.
+ */
 export async function signOut(): Promise<void> {
   await requireSuccess(await reach(SESSION_PATH, { method: 'DELETE', headers: FROM_PAGE }))
   localStorage.removeItem(SIGNED_IN)

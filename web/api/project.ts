@@ -17,7 +17,10 @@ export function projectId({ entity, project }: ProjectName): string {
 /** The header by which a request to a model counts for an {@link encodedProject}. */
 export const PROJECT_HEADER = 'openai-project'
 
-/** `entity/project` as addresses and headers have it: names may have characters that end a path, or that no header holds. */
+/**
+ * `entity/project` as addresses and headers have it: names may have characters that end a path, or that no header
+ * holds.
+ */
 export function encodedProject(project: ProjectName | string): string {
   const id = typeof project === 'string' ? project : projectId(project)
   return id.split('/').map(encodeURIComponent).join('/')

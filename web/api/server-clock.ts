@@ -1,4 +1,6 @@
-/** A reply says its time in whole seconds, and takes a moment to arrive: clocks that differ by less are taken for equal. */
+/**
+ * A reply says its time in whole seconds, and takes a moment to arrive: clocks that differ by less are taken for equal.
+ */
 const EQUAL_MS = 2_000
 
 /** How far the server's clock is ahead of the browser's, in milliseconds. */

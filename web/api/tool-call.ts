@@ -10,8 +10,8 @@ interface Fields<Value> {
 }
 
 /**
- * Where clients write a call that a model asks for.
- * Wire: the chat API has its name and arguments in `function`, which is `inner` here; others have all of it in one object.
+ * Where clients write a call that a model asks for. Wire: the chat API has its name and arguments in `function`, which
+ * is `inner` here; others have all of it in one object.
  */
 export function calledIn<Value>(call: Fields<Value>, inner: Fields<Value>) {
   return {

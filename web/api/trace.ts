@@ -44,7 +44,10 @@ function traceCallOf(call: Call): TraceCall {
   return { id: call.id, parentId: call.parent_id, name, status, startedMs, endedMs, tokens }
 }
 
-/** US dollars by the ids of the calls that have a price. The server looks each price up, so the tree does not wait for it. */
+/**
+ * US dollars by the ids of the calls that have a price. The server looks each price up, so the tree does not wait for
+ * it.
+ */
 export async function readCosts(
   project: string,
   traceId: string,

@@ -43,7 +43,9 @@ const from = (path: string, value: number): Operation => ({ $gte: [field(path), 
 /** Polling interval of turns that are still becoming calls, in milliseconds. */
 const TURNS_LIVE_MS = 3_000
 
-/** What has not become a call by now is waited for ever longer: some attempts have no turn, and calls may be deleted. */
+/**
+ * What has not become a call by now is waited for ever longer: some attempts have no turn, and calls may be deleted.
+ */
 const PARTS_OF_AGE = 20
 
 /** Whether every attempt and every exception of a job is among its turns, or all that are shown at once. */

@@ -4,9 +4,9 @@ import { cloneElement, type ReactElement, useRef, useState } from 'react'
 export type Trigger = ReactElement<{ onClick?: () => void; onPointerDown?: () => void }>
 
 /**
- * A trigger to show while what it opens is being loaded, and whether it was clicked then: that click must not be lost. What
- * was loaded may take the button's place while it is held down; then no click comes, and what opened at once would be closed
- * by the release. So a press counts once it has ended.
+ * A trigger to show while what it opens is being loaded, and whether it was clicked then: that click must not be lost.
+ * What was loaded may take the button's place while it is held down; then no click comes, and what opened at once would
+ * be closed by the release. So a press counts once it has ended.
  */
 export function useEarlyClick(trigger: Trigger, onClick?: () => void) {
   const [wasClicked, setClicked] = useState(false)

@@ -76,7 +76,9 @@ function percent(share: Maybe, unit: string): string {
 /** Beyond it, numbers have more digits than they are exact to. */
 const GROUPED_MAX = 1e15
 
-/** Any number: three significant digits, thousands grouped; `1.07e−7` and `2.50e15` where most digits would say nothing. */
+/**
+ * Any number: three significant digits, thousands grouped; `1.07e−7` and `2.50e15` where most digits would say nothing.
+ */
 export function formatNumber(value: Maybe): string {
   if (value == null || !Number.isFinite(value)) return MISSING
   const size = Math.abs(value)

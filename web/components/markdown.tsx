@@ -6,8 +6,8 @@ import { isLaidOut } from './markdown-limits.ts'
 const MarkdownBody = lazyPart(async () => (await import('./markdown-body.tsx')).MarkdownBody)
 
 /**
- * A text as Markdown; raw HTML in it stays text, and no picture is loaded. Until the parser is there it is plain, and so it stays
- * where to parse it would take too long, or fails.
+ * A text as Markdown; raw HTML in it stays text, and no picture is loaded. Until the parser is there it is plain, and
+ * so it stays where to parse it would take too long, or fails.
  */
 export function Markdown({ text }: { text: string }) {
   const plain = <p className="whitespace-pre-wrap wrap-anywhere">{text}</p>

@@ -17,7 +17,10 @@ export interface LinePair {
   after: string | undefined
 }
 
-/** How one text becomes another, line by line: lines that stayed beside each other, and so those that took each other's place. */
+/**
+ * How one text becomes another, line by line: lines that stayed beside each other, and so those that took each other's
+ * place.
+ */
 export function lineDiff(before: string, after: string): LinePair[] {
   const pairs: LinePair[] = []
   let changes: { gone: string[]; new: string[] } = { gone: [], new: [] }

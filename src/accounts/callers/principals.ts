@@ -33,8 +33,9 @@ export function createPrincipals(deps: {
   const { auth, identity, keys, accessTokens, sessions } = deps
 
   /**
-   * Work that the server starts itself, such as that of monitors, has the rights that the user has in its project, and no others: what
-   * it does may be defined by anyone who may write there, also with a key that is limited to the project.
+   * Work that the server starts itself, such as that of monitors, has the rights that the user has in its project, and
+   * no others: what it does may be defined by anyone who may write there, also with a key that is limited to the
+   * project.
    */
   async function rightsOfUser({ user: name, project_id }: BackgroundWork): Promise<Rights> {
     const user = await identity.userNamed(name).catch(() => undefined)

@@ -10,7 +10,10 @@ import { globalId } from './global-id.ts'
 import type { GraphqlModule } from './graphql-module.ts'
 import { type EntityNode, entityNode, type ProjectNode, projectNode } from './project-node.ts'
 
-/** The newest wandb that tests use. Wire: 0.22 lists artifacts only with servers that know a version, and takes newer ones for more able. */
+/**
+ * The newest wandb that tests use. Wire: 0.22 lists artifacts only with servers that know a version, and takes newer
+ * ones for more able.
+ */
 const NEWEST_CLIENT = '0.31.0'
 
 /** The caller, and whether a project exists or is to be created: what W&B clients ask before anything else. */

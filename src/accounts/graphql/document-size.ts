@@ -1,8 +1,9 @@
 import { type ASTVisitor, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql'
 
 /**
- * Fields that one document asks for, those of a fragment wherever it is spread. Clients ask for up to 63. Introspection, which is not
- * counted while it is answered, multiplies each by the types or fields of the schema: 1,000 made 6 MB.
+ * Fields that one document asks for, those of a fragment wherever it is spread. Clients ask for up to 63.
+ * Introspection, which is not counted while it is answered, multiplies each by the types or fields of the schema: 1,000
+ * made 6 MB.
  */
 const FIELDS_ASKED_MAX = 500
 

@@ -9,8 +9,9 @@ import { member } from './record-types.ts'
 const DEPTH_MAX = 16
 
 /**
- * Records that one document reads: answers of resolvers, and the items of their pages. A page of 5,000 runs, the largest,
- * is 20,000 with three more reads of each, such as clients send; clients ask for 50 at once. A read takes up to a millisecond.
+ * Records that one document reads: answers of resolvers, and the items of their pages. A page of 5,000 runs, the
+ * largest, is 20,000 with three more reads of each, such as clients send; clients ask for 50 at once. A read takes up
+ * to a millisecond.
  */
 const RECORDS_MAX = 25_000
 
@@ -24,8 +25,8 @@ const CHARS_MAX = 64 * 1024 * 1024
 const FIELDS_AT_ONCE = 1_000
 
 /**
- * Reads of one document at once: a page of runs has one or more for each run, and the trace database refuses more than 250 of a
- * project. An answer may have some ten megabytes.
+ * Reads of one document at once: a page of runs has one or more for each run, and the trace database refuses more than
+ * 250 of a project. An answer may have some ten megabytes.
  */
 const READS_AT_ONCE = 4
 
@@ -47,7 +48,9 @@ export interface DocumentWork {
   found(answer: unknown): void
 }
 
-/** Counts the work of documents, in which callers take turns at the event loop: SQLite answers without giving it one. */
+/**
+ * Counts the work of documents, in which callers take turns at the event loop: SQLite answers without giving it one.
+ */
 export function createDocumentWork(): (context: Pick<CallContext, 'caller' | 'signal'>) => DocumentWork {
   const turns = createEventLoopTurns()
 

@@ -17,8 +17,8 @@ export interface WithOpenFields {
 }
 
 /**
- * Requires the right to read a record for each of its fields, however its node was reached: a mutation answers with nodes
- * too, to callers who may only write. Only fields that are declared as open need no right.
+ * Requires the right to read a record for each of its fields, however its node was reached: a mutation answers with
+ * nodes too, to callers who may only write. Only fields that are declared as open need no right.
  */
 export function guardRecords(schema: GraphQLSchema): void {
   for (const [name, record] of Object.entries(RECORD_TYPES)) {

@@ -5,8 +5,8 @@ export interface RecordType {
   /** Where a node belongs: readers need a right to each of these. A node without a place has no readers. */
   placesOf: (node: unknown) => readonly Place[]
   /**
-   * Fields that any caller may see who has reached a node: those that clients read of what they have just written, and those
-   * that every client reads of its user and entities.
+   * Fields that any caller may see who has reached a node: those that clients read of what they have just written, and
+   * those that every client reads of its user and entities.
    */
   openFields: readonly string[]
 }

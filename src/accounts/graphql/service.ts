@@ -26,8 +26,8 @@ const RULES = [...specifiedRules, boundSize]
 const TOKENS_MAX = 2_000
 
 /**
- * Answers GraphQL requests with the fields of all modules. A document that would make the server read or answer too much
- * has an error instead.
+ * Answers GraphQL requests with the fields of all modules. A document that would make the server read or answer too
+ * much has an error instead.
  * @throws Error for a resolver of a field that is not declared, or of a type that does not say whose its nodes are.
  */
 export interface Graphql {
@@ -102,7 +102,9 @@ function accessOf({ access }: GraphqlModule, typeName: string, fieldName: string
   return { access: declared, isQuery: typeName === 'Query' }
 }
 
-/** A resolver that answers only callers with a right to what its arguments name, and counts the request for whose it is. */
+/**
+ * A resolver that answers only callers with a right to what its arguments name, and counts the request for whose it is.
+ */
 function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authorize): Resolver {
   return async (source: never, given: never, context: CallContext) => {
     const args = inCallersEntity(given, context.caller)
@@ -119,7 +121,10 @@ function guard(resolve: Resolver, { access, isQuery }: Guard, authorize: Authori
   }
 }
 
-/** Wire: a client that has not asked whose its key is sends an empty name for the caller's own entity, as `wandb sync` does. */
+/**
+ * Wire: a client that has not asked whose its key is sends an empty name for the caller's own entity, as `wandb sync`
+ * does.
+ */
 function inCallersEntity<Given extends Arguments>(given: Given, caller: Caller): Given {
   const args = given['entityName'] === '' ? { ...given, entityName: caller.defaultEntity } : given
   const input = args['input']

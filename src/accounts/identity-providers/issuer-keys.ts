@@ -7,7 +7,9 @@ import type { Outbound } from '../../outbound-http.ts'
 /** Issuers whose keys are remembered. */
 const ISSUERS_MAX = 1000
 
-/** How long an issuer's description is used; it says where the keys are, which are fetched again when a new one is used. */
+/**
+ * How long an issuer's description is used; it says where the keys are, which are fetched again when a new one is used.
+ */
 const DESCRIPTION_MS = 3_600_000
 
 /** A client waits ten seconds for an access token. */

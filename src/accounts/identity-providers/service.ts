@@ -16,8 +16,8 @@ export interface IdentityProviders {
   read(req: wire.EntityPath): Promise<wire.IdentityProvidersRes>
   /**
    * Replaces all of an entity. Access tokens that were given by one that is changed or gone end at once.
-   * @throws 400 for an issuer that may not be asked, 404 for an unknown team or service account, 409 for an audience of another
-   * team
+   * @throws 400 for an issuer that may not be asked, 404 for an unknown team or service account, 409 for an audience of
+   * another team
    */
   put(
     req: wire.EntityPath & wire.IdentityProvidersReq,
@@ -49,7 +49,8 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
     await control.transaction().execute(async (tx) => {
       for (const provider of data) await checkIsFree(tx, entity, provider)
       const before = Map.groupBy(await listOf(tx, entity), contentOf)
-      // One that stays as it was keeps its id, by which the tokens that it gave name it; of several alike, each keeps one.
+      // One that stays as it was keeps its id, by which the tokens that it gave name it; of several alike, each keeps
+      // one.
       const kept = rows.map((row) => ({ ...row, id: before.get(contentOf(row))?.shift()?.id ?? row.id }))
       await replaceAllOf(tx, entity, kept)
       const details = { data: data.map(({ jwks, ...rest }) => ({ ...rest, own_keys: jwks != null })) }

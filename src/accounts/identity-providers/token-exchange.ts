@@ -136,7 +136,10 @@ function claimsIn(token: string): JWTPayload {
   }
 }
 
-/** The issuer and the audiences of a token that is not verified yet. They become values of a query, so their types are checked. */
+/**
+ * The issuer and the audiences of a token that is not verified yet. They become values of a query, so their types are
+ * checked.
+ */
 function namesIn(claims: JWTPayload): { issuer: string; audiences: string[] } {
   const parsed = Names.safeParse(claims)
   if (!parsed.success)

@@ -16,7 +16,8 @@ function checkName(name: string): void {
 }
 
 /**
- * Users and entities share their names: the entity of a person has the person's, and what is of another must not seem to be.
+ * Users and entities share their names: the entity of a person has the person's, and what is of another must not seem
+ * to be.
  * @throws 400 for what is no name, 409 for one that a user or an entity has
  */
 export async function checkIsFree(tx: ControlTx, name: string): Promise<void> {

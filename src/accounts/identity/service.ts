@@ -38,19 +38,19 @@ export interface Identity {
   /** Adds a team with its first admin. @throws 400, 409 as {@link addUser} */
   addTeam(tx: ControlTx, name: string, admin: UserRow): Promise<void>
   /**
-   * Checks that an entity has a name, and makes one of it where it is only that of projects, from before there were accounts, even
-   * if it is not valid for new teams, or that of a person without a personal entity.
+   * Checks that an entity has a name, and makes one of it where it is only that of projects, from before there were
+   * accounts, even if it is not valid for new teams, or that of a person without a personal entity.
    * @throws 404 for any other name
    */
   ensureEntity(tx: ControlTx, name: string): Promise<void>
   /**
-   * Adds a member or changes a role. The first team that an operator or groups give a user becomes the entity of requests
-   * that name none: other admins, such as every person of the own entity, must not decide where these go.
+   * Adds a member or changes a role. The first team that an operator or groups give a user becomes the entity of
+   * requests that name none: other admins, such as every person of the own entity, must not decide where these go.
    */
   setRole(tx: ControlTx, entity: string, user: UserRow, role: Role, from: RoleSource): Promise<void>
   /**
-   * Removes a member; false where there was none. Where requests of the member went there that name no entity, those of a
-   * person go to the person's own again; a service account keeps the team until it has another one.
+   * Removes a member; false where there was none. Where requests of the member went there that name no entity, those of
+   * a person go to the person's own again; a service account keeps the team until it has another one.
    */
   removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean>
   /** The teams of a service account; the last one where it belongs to none any more. */

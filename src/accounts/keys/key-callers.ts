@@ -16,8 +16,8 @@ import { findKey, findKeyByPrefix, type KeyRow, updateKey } from './queries.ts'
 const REMEMBERED_MAX = 10_000
 
 /**
- * How long a caller is remembered. Changes through this server take effect at once, those through another one when its report
- * arrives, and those of another process on the same data folder within this time.
+ * How long a caller is remembered. Changes through this server take effect at once, those through another one when its
+ * report arrives, and those of another process on the same data folder within this time.
  */
 const REMEMBERED_MS = 2_000
 

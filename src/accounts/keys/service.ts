@@ -25,8 +25,8 @@ const KEYS_OF_USER_MAX = 200
 /** API keys: how programs say whose requests they send. */
 export interface Keys extends KeyCallers {
   /**
-   * Makes a key, for the caller or for a service account of an entity that the caller manages. One that is made with a key
-   * ends with it at the latest.
+   * Makes a key, for the caller or for a service account of an entity that the caller manages. One that is made with a
+   * key ends with it at the latest.
    */
   create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>

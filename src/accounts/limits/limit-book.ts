@@ -12,8 +12,8 @@ export type LimitedKind = queries.LimitsRow['kind']
 export type Limits = { [Name in keyof EntityLimits]?: number }
 
 /**
- * The stored limits. All of them are kept in memory, since every request asks for two: there are at most as many as keys
- * and entities.
+ * The stored limits. All of them are kept in memory, since every request asks for two: there are at most as many as
+ * keys and entities.
  */
 export interface LimitBook {
   /** Reads them all again. */

@@ -24,7 +24,10 @@ export interface StorageUse {
   upload(entity: string): CountedBytes
   /** Measures an entity that has got a limit. */
   measure(entity: string): Promise<void>
-  /** After limits were read again: measures entities that have got one, perhaps by another server, and forgets those without. */
+  /**
+   * After limits were read again: measures entities that have got one, perhaps by another server, and forgets those
+   * without.
+   */
   limitsRead(): Promise<void>
   start(): AsyncDisposable
 }

@@ -12,8 +12,8 @@ const EVENTS_AT_ONCE = 500
 const Details = z.record(z.string(), z.unknown())
 
 /**
- * Puts another text in audit events where one names a user: as who acted, as the entity, which may be that of a user alone, as what
- * was acted on, and in details.
+ * Puts another text in audit events where one names a user: as who acted, as the entity, which may be that of a user
+ * alone, as what was acted on, and in details.
  */
 export async function renameInAudit(tx: ControlTx, text: string, replacement: string): Promise<void> {
   const user = { name: text, pseudonym: replacement }

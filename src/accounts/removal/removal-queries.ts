@@ -30,8 +30,8 @@ export async function serviceAccountsOf(tx: ControlTx, entity: string): Promise<
 }
 
 /**
- * Deletes an entity with its memberships, limits and identity providers. Requests of its members that name none are about a
- * person's own entity again, and about another team of a service account, as when a member is removed.
+ * Deletes an entity with its memberships, limits and identity providers. Requests of its members that name none are
+ * about a person's own entity again, and about another team of a service account, as when a member is removed.
  */
 export async function deleteEntity(tx: ControlTx, entity: string): Promise<void> {
   await tx.deleteFrom('memberships').where('entity', '=', entity).execute()

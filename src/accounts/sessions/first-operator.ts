@@ -38,7 +38,8 @@ export function createFirstOperator(deps: FirstOperatorDeps): FirstOperator {
   }
 
   async function noteSignIn(tx: ControlTx, user: UserRow): Promise<void> {
-    // Other users may sign in through an identity provider under any secret key, but cannot create a link for an operator.
+    // Other users may sign in through an identity provider under any secret key, but cannot create a link for an
+    // operator.
     if (user.is_operator === 1) await queries.noteKeyCheck(tx, keyCheck)
   }
 

@@ -16,7 +16,10 @@ export interface TakenLink {
 
 type LinkKey = Pick<Selectable<ApiKeysTable>, 'id' | 'user_id' | 'expires_at'>
 
-/** Uses a link up; undefined for one that is unknown or has expired, or whose key is revoked or gone, or of a disabled user. */
+/**
+ * Uses a link up; undefined for one that is unknown or has expired, or whose key is revoked or gone, or of a disabled
+ * user.
+ */
 export async function takeLink(tx: ControlTx, hash: string, now: string): Promise<TakenLink | undefined> {
   const row = await tx
     .deleteFrom('sign_in_links')
@@ -51,7 +54,9 @@ export async function insertSession(tx: ControlTx, row: SessionRow): Promise<voi
   await tx.insertInto('sessions').values(row).execute()
 }
 
-/** A session, with when its key ends; undefined for one that is unknown, has expired, or whose key is revoked or gone. */
+/**
+ * A session, with when its key ends; undefined for one that is unknown, has expired, or whose key is revoked or gone.
+ */
 export function findSession(control: ControlDb, hash: string, now: string) {
   return control
     .selectFrom('sessions')

@@ -38,14 +38,14 @@ type SignedBy = Pick<Caller, 'keyId' | 'keyEndsAt'>
 /** Browsers that have signed in, and the links that they sign in with. */
 export interface Sessions extends SessionCallers {
   /**
-   * Makes a link that signs a user in once; those before it stop working. A link that a key makes ends with it, and where it signs in
-   * the key's own user, so does the session. Returns the path with its token.
+   * Makes a link that signs a user in once; those before it stop working. A link that a key makes ends with it, and
+   * where it signs in the key's own user, so does the session. Returns the path with its token.
    */
   makeLink(user: UserRow, by: SignedBy): Promise<string>
   /**
-   * The path that signs the first operator in; undefined once that has happened. Where the server's secret key is another
-   * one since, no key and no session is valid: there is a path again, until an operator has signed in under the new key.
-   * Makes the operator where there is none.
+   * The path that signs the first operator in; undefined once that has happened. Where the server's secret key is
+   * another one since, no key and no session is valid: there is a path again, until an operator has signed in under the
+   * new key. Makes the operator where there is none.
    */
   firstSignIn(): Promise<string | undefined>
   /** Signs a browser in by a link or a key. @throws 401 for one that is not valid */

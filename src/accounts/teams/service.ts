@@ -28,15 +28,15 @@ export interface Teams {
   members(req: wire.TeamPath, context: CallContext): Promise<wire.MembersRes>
   /**
    * Adds a member or changes a role.
-   * @throws 404 for an unknown team or user, 409 for the last admin; 403, 404 for a service account of teams that the caller does
-   * not manage
+   * @throws 404 for an unknown team or user, 409 for the last admin; 403, 404 for a service account of teams that the
+   * caller does not manage
    */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
   /** @throws 404 for an unknown team or user, 409 for the last admin */
   remove(req: wire.MemberPath, context: CallContext): Promise<wire.MemberRemoveRes>
   /**
-   * Adds a user for programs, whose keys admins of the team make. Every person is the admin of an entity of their own, whose service
-   * accounts begin with its name: others would take names of users and teams to come.
+   * Adds a user for programs, whose keys admins of the team make. Every person is the admin of an entity of their own,
+   * whose service accounts begin with its name: others would take names of users and teams to come.
    * @throws 400 for a bad name, 409 for one that is taken or kept for a team, and for too many of the entity
    */
   addServiceAccount(req: wire.TeamPath & wire.ServiceAccountReq, context: CallContext): Promise<wire.Member>
@@ -101,8 +101,8 @@ export function createTeams({ control, identity, keys, audit, reservedNames }: T
   }
 
   /**
-   * Admins of a team can make keys of its service accounts, and these reach all teams of the account. So adding an account to
-   * another team takes an admin of all its teams.
+   * Admins of a team can make keys of its service accounts, and these reach all teams of the account. So adding an
+   * account to another team takes an admin of all its teams.
    * @throws 404 as for no user for callers who belong to none of them, else 403
    */
   async function checkMayShare(
@@ -178,7 +178,10 @@ function memberOf(
   return { user: name, email: rights.isOperator ? email : null, kind, role, disabled: disabled_at !== null }
 }
 
-/** @throws 400 for the name of an account of no team, 409 for one that is kept for a team, and for too many of the entity */
+/**
+ * @throws 400 for the name of an account of no team, 409 for one that is kept for a team, and for too many of the
+ * entity
+ */
 async function checkServiceAccount(
   tx: ControlTx,
   { entity, name, reservedNames }: { entity: string; name: string; reservedNames: ReadonlySet<string> },

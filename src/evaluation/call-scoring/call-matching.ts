@@ -20,8 +20,8 @@ interface Look {
 }
 
 /**
- * Adds the tasks that monitors define for noted calls, and removes their notes. What fails for good counts as a failure of its monitor,
- * and does not stop other monitors and calls. @throws what may pass
+ * Adds the tasks that monitors define for noted calls, and removes their notes. What fails for good counts as a failure
+ * of its monitor, and does not stop other monitors and calls. @throws what may pass
  */
 export type CallMatching = (look: Look, signal: AbortSignal) => Promise<void>
 

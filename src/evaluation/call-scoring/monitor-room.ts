@@ -8,7 +8,9 @@ const SKIPPING_MAX = 10_000
 /** The monitors of a project by whether they may add tasks. */
 export interface MonitorRoom {
   open: ActiveMonitor[]
-  /** Those that skip calls, too many of whose scores wait, and did not before: each says so once, and not at every look. */
+  /**
+   * Those that skip calls, too many of whose scores wait, and did not before: each says so once, and not at every look.
+   */
   newlyFull: { monitor: ActiveMonitor; reason: string }[]
 }
 

@@ -43,7 +43,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     keeps: 'failures',
     order: 'groups-in-turn',
     async handle({ payload: { project_id } }, { signal }) {
-      // One look, so that the other projects have theirs before the rest of this one, whose calls may end without pause.
+      // One look, so that the other projects have theirs before the rest of this one, whose calls may end without
+      // pause.
       await matchSome(project_id, signal)
       await noted.lookAgain(project_id)
     },

@@ -20,7 +20,10 @@ export interface NotedCalls {
   note(calls: readonly { project_id: string; call_id: string }[]): Promise<() => void>
   /** Some of the calls of a project whose end has been written, no more than `max`, oldest first. */
   written(project_id: string, max: number): Promise<queries.MonitoredCall[]>
-  /** Schedules another job for a project that has calls left: behind those of others, or later where all ends are still being written. */
+  /**
+   * Schedules another job for a project that has calls left: behind those of others, or later where all ends are still
+   * being written.
+   */
   lookAgain(project_id: string): Promise<void>
   /** Marks writes of earlier servers, none of which runs any more, as ended. */
   endPendingWrites(): Promise<void>

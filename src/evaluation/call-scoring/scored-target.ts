@@ -17,7 +17,10 @@ export interface TargetDeps {
 /** Calls of a turn that are searched for messages. */
 const TURN_CALLS_MAX = 500
 
-/** Characters of calls that are scored together, as they are stored and with the values of their refs: 16 tasks are done at once. */
+/**
+ * Characters of calls that are scored together, as they are stored and with the values of their refs: 16 tasks are done
+ * at once.
+ */
 const WINDOW_CHARS_MAX = 32 * 1024 * 1024
 
 /**
@@ -58,7 +61,9 @@ async function textsOf({ refs }: TargetDeps, call: Call) {
   return { output: output?.text ?? 'null', inputs: withValues(call, values) }
 }
 
-/** Calls that are scored together: the outputs of all of them, and the inputs of the last with `messages`, all of both. */
+/**
+ * Calls that are scored together: the outputs of all of them, and the inputs of the last with `messages`, all of both.
+ */
 async function scoredWindow(deps: TargetDeps, calls: readonly Call[]): Promise<Scored> {
   const addChars = windowBudget()
   const messages: Scored[] = []

@@ -16,7 +16,10 @@ export const ScoringTask = z.object({
   key_id: z.string(),
   /** The form in which the call is scored. */
   target: z.enum(['call', 'agent_turn']),
-  /** When the call ended, of one that may make way for a later one; null in requests, and in tasks older than this field. */
+  /**
+   * When the call ended, of one that may make way for a later one; null in requests, and in tasks older than this
+   * field.
+   */
   ended_at: z.string().nullable().default(null),
   /** The ids of the calls that are scored together; null for the call alone. */
   window_calls: z.array(z.string()).nullable(),
@@ -40,8 +43,8 @@ const WINDOW_CALLS_MAX = 200
 type Task = Joinable<ScoringTask>
 
 /**
- * Of two tasks that are debounced together, the one whose call ended last, whichever was written first; its window holds the calls of
- * both.
+ * Of two tasks that are debounced together, the one whose call ended last, whichever was written first; its window
+ * holds the calls of both.
  */
 export function joinWindows(before: Task, next: Task): Task {
   const isBeforeLater = (before.payload.ended_at ?? '') > (next.payload.ended_at ?? '')

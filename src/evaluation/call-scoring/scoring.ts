@@ -108,8 +108,8 @@ interface Attempt {
 }
 
 /**
- * @throws ClientError of 400 and above for what cannot be scored, or no longer in the name of its user, of 429 and above for what can be tried again; at the
- * last attempt every error is recorded in the scoring's call.
+ * @throws ClientError of 400 and above for what cannot be scored, or no longer in the name of its user, of 429 and
+ * above for what can be tried again; at the last attempt every error is recorded in the scoring's call.
  */
 async function apply(deps: ScoringDeps, attempt: Attempt, signal: AbortSignal): Promise<Outcome | undefined> {
   const { task, isLastAttempt } = attempt

@@ -20,7 +20,10 @@ const TASKS_PER_REQUEST_MAX = 100_000
 
 /** Scores of calls that have been written, made in the background and stored as feedback. */
 export interface CallScoring {
-  /** Resolves when the tasks are stored. @throws 400, 404 for scorers and calls that cannot be used, 413 for too many */
+  /**
+   * Resolves when the tasks are stored.
+   * @throws 400, 404 for scorers and calls that cannot be used, 413 for too many
+   */
   score(req: wire.CallsScoreReq, context: CallContext): Promise<wire.CallsScoreRes>
   monitors: MonitorStates['list']
   monitorWarnings: MonitorStates['warnings']

@@ -12,8 +12,8 @@ const OF_ENTITY_MAX = 1_000_000
 const OF_MONITOR_MAX = 100_000
 
 /**
- * Counts from here on are remembered for a while for monitors, which look all the time: to count a million rows takes a second, in which
- * nothing else is answered, and their limit need not be exact.
+ * Counts from here on are remembered for a while for monitors, which look all the time: to count a million rows takes a
+ * second, in which nothing else is answered, and their limit need not be exact.
  */
 const REMEMBERED_FROM = 10_000
 const REMEMBERED_MS = 30_000

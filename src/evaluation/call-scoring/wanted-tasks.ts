@@ -165,7 +165,9 @@ function tasksOf(monitor: ActiveMonitor, { call, target }: WantedCall): NewScori
   }))
 }
 
-/** A trace or thread as part of a key: clients choose its id, which may be longer than an index takes, or hold U+0000. */
+/**
+ * A trace or thread as part of a key: clients choose its id, which may be longer than an index takes, or hold U+0000.
+ */
 function hashed(group: string): string {
   return createHash('sha256').update(group).digest('hex')
 }

@@ -18,8 +18,8 @@ interface Pairing {
 type Paired = NonNullable<wire.Summary['evaluations'][number]['paired']>
 
 /**
- * Compares evaluations with one of them over the same rows: of each field, those that both have a value of. A row counts
- * once, by the mean of its trials.
+ * Compares evaluations with one of them over the same rows: of each field, those that both have a value of. A row
+ * counts once, by the mean of its trials.
  */
 export async function pairScores(
   rows: readonly RowOfTrials[],

@@ -15,7 +15,10 @@ import type * as wire from './wire.ts'
 /** Each is a query of its own. */
 const SORTS_MAX = 10
 
-/** Characters of the values of all these fields, which are in memory together: many trials may have the ref of the same large value. */
+/**
+ * Characters of the values of all these fields, which are in memory together: many trials may have the ref of the same
+ * large value.
+ */
 const VALUES_CHARS_MAX = 64 * 1024 * 1024
 const VALUES_TOO_LARGE = `The values to sort by have more than ${VALUES_CHARS_MAX} characters together`
 
@@ -24,7 +27,10 @@ const ERRORS = 'errors'
 
 /** Orders rows by values of their trials; the payloads stay in the database. */
 export interface RowOrder {
-  /** Rows in the order of the request; where that leaves them equal they stay as they were. @throws 413 for too large values */
+  /**
+   * Rows in the order of the request; where that leaves them equal they stay as they were.
+   * @throws 413 for too large values
+   */
   sorted(rows: RowOfTrials[], selection: Selection, sorting: Sorting): Promise<RowOfTrials[]>
 }
 

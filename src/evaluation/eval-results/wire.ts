@@ -4,7 +4,10 @@ import { Query, SortBy } from '../../trace/query-language/wire.ts'
 
 const Ids = z.array(z.string()).nullish()
 
-/** Wire: fields are `scores.<name>`, `inputs.<path>` and `outputs.<path>`; to sort, also `errors`, the share of trials with an error. */
+/**
+ * Wire: fields are `scores.<name>`, `inputs.<path>` and `outputs.<path>`; to sort, also `errors`, the share of trials
+ * with an error.
+ */
 const Filter = z.object({ query: Query, evaluation_call_id: z.string().nullish() })
 export type Filter = z.output<typeof Filter>
 

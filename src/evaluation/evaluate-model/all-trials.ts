@@ -16,10 +16,10 @@ export interface TrialSignals {
 }
 
 /**
- * Works on rows, some at once. A row that fails for now is left for a later attempt, and the others go on, unless so many fail one
- * after the other that what they need must be away. Any other error aborts the rows in progress, and is thrown once they have
- * ended: the next attempt would evaluate those that go on a second time. At the end of the turn they are finished, for the same
- * reason.
+ * Works on rows, some at once. A row that fails for now is left for a later attempt, and the others go on, unless so
+ * many fail one after the other that what they need must be away. Any other error aborts the rows in progress, and is
+ * thrown once they have ended: the next attempt would evaluate those that go on a second time. At the end of the turn
+ * they are finished, for the same reason.
  * @throws that error; the reasons of `signal` and `turn`; the first error of a row that was left
  */
 export async function workOnAll<Trial>(

@@ -45,8 +45,8 @@ export interface RowDeps {
 }
 
 /**
- * Predicts and scores one row, as calls like those the Python client makes. Wire: a row whose model fails has no scores,
- * and one of whose scorers fails has no output either; neither ends the evaluation.
+ * Predicts and scores one row, as calls like those the Python client makes. Wire: a row whose model fails has no
+ * scores, and one of whose scorers fails has no output either; neither ends the evaluation.
  * @returns its scores
  * @throws what a later attempt may not meet, until the last one
  */
@@ -118,8 +118,9 @@ async function predictionOf(
 }
 
 /**
- * Whether an error is none of the row, and there is another attempt. An answer is the model's result, however bad it is, and
- * so is that none came, however often it was asked: another attempt would ask anew, and pay again for what did come.
+ * Whether an error is none of the row, and there is another attempt. An answer is the model's result, however bad it
+ * is, and so is that none came, however often it was asked: another attempt would ask anew, and pay again for what did
+ * come.
  */
 function mayPass({ isLastAttempt }: RowDeps, error: unknown): boolean {
   if (error instanceof StoreFailed) return true

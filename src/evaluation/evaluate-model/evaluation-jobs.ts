@@ -19,7 +19,10 @@ import { EvaluationDeleted } from './while-wanted.ts'
 /** Evaluations that run at once; each has its rows in turn, and all share the same models. */
 const AT_ONCE = 4
 
-/** Where evaluations of other entities wait, one that has had this long continues after them; each turn reads which rows are done. */
+/**
+ * Where evaluations of other entities wait, one that has had this long continues after them; each turn reads which rows
+ * are done.
+ */
 const WORK_MS_MAX = 60_000
 
 /** What may succeed later is tried again after 1, 2, 4 … 256 s: for about as long as it takes to install the engine. */

@@ -68,8 +68,8 @@ interface Running {
 /**
  * Evaluates every row that has no result, and ends the evaluation with its summary. The result of a row is written at
  * once, and its calls have the same ids in every attempt: only an interrupted row is evaluated again.
- * @throws EvaluationDeleted once its call is gone; the reason of `signal`, which leaves everything as it is; that of `turn`, and what some rows may not meet later, once the
- * rows in progress have been evaluated.
+ * @throws EvaluationDeleted once its call is gone; the reason of `signal`, which leaves everything as it is; that of
+ * `turn`, and what some rows may not meet later, once the rows in progress have been evaluated.
  */
 export async function runEvaluation(
   deps: RunningDeps,
@@ -210,7 +210,10 @@ const Counts = z.looseObject({
   status_counts: z.object({ success: z.int(), error: z.int() }).catch({ success: 0, error: 0 }),
 })
 
-/** The result of every row, in order, without texts, which are not summarized. Clients may have put other calls below the evaluation. */
+/**
+ * The result of every row, in order, without texts, which are not summarized. Clients may have put other calls below
+ * the evaluation.
+ */
 async function readOutcomes(
   { calls }: RunningDeps,
   { job, evaluation, context }: Running,

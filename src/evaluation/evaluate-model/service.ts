@@ -72,8 +72,8 @@ export function createEvaluateModel(
       model_ref: modelRef,
       ...principalOf(context),
     }
-    // The job becomes due once its call is written, or much later if the server ends in between. One that is due before its
-    // call is written is dropped, and the call would run forever.
+    // The job becomes due once its call is written, or much later if the server ends in between. One that is due before
+    // its call is written is dropped, and the call would run forever.
     const due = isoIn(WRITE_MS_MAX)
     const keyId = payload.key_id
     await control.transaction().execute(async (tx) => {

@@ -7,8 +7,8 @@ const LOOK_MS = 1000
 export class EvaluationDeleted extends Error {}
 
 /**
- * Runs `work`, and aborts `failed` once `look` throws EvaluationDeleted, which it is called for every second. Other errors of `look` are
- * ignored until the last call.
+ * Runs `work`, and aborts `failed` once `look` throws EvaluationDeleted, which it is called for every second. Other
+ * errors of `look` are ignored until the last call.
  * @throws what the work throws, and EvaluationDeleted of a look before and after it
  */
 export async function whileWanted(

@@ -84,8 +84,8 @@ export interface EvaluationCalls {
 }
 
 /**
- * What has to be done before these calls, which have their attributes, are deleted; may be repeated. Resolves with the ids of
- * other calls that are deleted too, with all below them and without being counted.
+ * What has to be done before these calls, which have their attributes, are deleted; may be repeated. Resolves with the
+ * ids of other calls that are deleted too, with all below them and without being counted.
  */
 type BeforeDeletion = (doomed: readonly Call[]) => Promise<string[]>
 

@@ -20,8 +20,8 @@ export interface PredictionFinisher {
    */
   finish(req: wire.PredictionPath, context: CallContext): Promise<wire.Success>
   /**
-   * Corrects the scores of a prediction that has been finished, leaving out those that are about to be deleted; does nothing
-   * for any other call.
+   * Corrects the scores of a prediction that has been finished, leaving out those that are about to be deleted; does
+   * nothing for any other call.
    */
   correct(
     req: { project_id: string; prediction_id: string; without: ReadonlySet<string> },

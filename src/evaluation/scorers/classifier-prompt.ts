@@ -1,8 +1,8 @@
 import type { Scored } from './scorer.ts'
 
 /**
- * Asks a model which of several classifiers apply to a call or a turn of an agent. Wire: what the model is shown, and the form
- * of its answer, are those of the Python client's `flow/monitor.py`; the words are our own.
+ * Asks a model which of several classifiers apply to a call or a turn of an agent. Wire: what the model is shown, and
+ * the form of its answer, are those of the Python client's `flow/monitor.py`; the words are our own.
  */
 export function classifierPrompt(
   scored: Scored,

@@ -15,7 +15,9 @@ const VALUES_MAX = 100_000
 const KINDS = ['image', 'audio', 'video'] as const
 export type MediaKind = (typeof KINDS)[number]
 
-/** Wire: `custom` types of the clients keep their bytes as files of these names; a Content says its type beside them. */
+/**
+ * Wire: `custom` types of the clients keep their bytes as files of these names; a Content says its type beside them.
+ */
 const MIME_TYPES: Record<string, string> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',

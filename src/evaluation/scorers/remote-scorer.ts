@@ -168,7 +168,10 @@ export function createRemoteScorers({ outbound, secrets }: RemoteDeps): RemoteSc
   return { load }
 }
 
-/** A token is as good as the secret that it was made with: both go to hosts of the secret alone. @throws 400 for other hosts. */
+/**
+ * A token is as good as the secret that it was made with: both go to hosts of the secret alone.
+ * @throws 400 for other hosts.
+ */
 function checkAuth(secrets: ScorerSecrets, auth: Auth | null | undefined, url: string): void {
   if (auth?.mode === 'static_bearer') secrets.read(auth.bearer_secret_name, url)
   if (auth?.mode !== 'oauth_client_credentials') return

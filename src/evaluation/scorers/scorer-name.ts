@@ -6,8 +6,8 @@ import type { Published } from '../published.ts'
 import type { Scorer } from './scorer.ts'
 
 /**
- * The name under which the results of a scorer stand: its own, that of its class, or that of its op. Wire: written as the
- * Python client writes names of objects.
+ * The name under which the results of a scorer stand: its own, that of its class, or that of its op. Wire: written as
+ * the Python client writes names of objects.
  */
 export function scorerName({ val, name }: Published): string {
   const own = String(val['name'] || val['_class_name'] || name)
@@ -15,8 +15,9 @@ export function scorerName({ val, name }: Published): string {
 }
 
 /**
- * Scorers of one evaluation, or classifiers of one monitor, each once. Those whose names are the same, as of two without a name of one class, stand under the
- * names of their objects, or the results of one would replace those of the other.
+ * Scorers of one evaluation, or classifiers of one monitor, each once. Those whose names are the same, as of two
+ * without a name of one class, stand under the names of their objects, or the results of one would replace those of the
+ * other.
  * @throws 400 that names two scorers whose results would still stand under the same name.
  */
 export function namedApart<Named extends Pick<Scorer, 'name' | 'ref'>>(scorers: readonly Named[]): Named[] {

@@ -36,7 +36,8 @@ export interface ScorerProcesses extends Disposable {
    * The line that answers a line. Projects take turns.
    * @param owner the id of the project
    * @param request makes the line when its turn has come: thousands that wait may have some megabytes each
-   * @throws 503 where the program does not start, or ends without an answer, and where too many requests of the entity wait
+   * @throws 503 where the program does not start, or ends without an answer, and where too many requests of the entity
+   * wait
    */
   ask(owner: string, request: () => string): Promise<string>
 }

@@ -13,8 +13,8 @@ const AGAIN_MS = 60_000
 const Payer = z.object({ entity: z.string(), project: z.string(), key: z.string() })
 
 /**
- * Reads all budgets, and again after another server has changed them, or stored usage that counts for them; where there may
- * be others, also from time to time.
+ * Reads all budgets, and again after another server has changed them, or stored usage that counts for them; where there
+ * may be others, also from time to time.
  */
 export async function followBudgets(deps: {
   peers: Pick<Peers, 'arePossible' | 'onChange' | 'onMessage'>

@@ -12,7 +12,9 @@ export function listBudgets(control: ControlTx, entity?: string): Promise<Budget
   return query.orderBy('id').execute()
 }
 
-/** Puts budgets in the place of those that an entity has: of its projects and keys, and those of its own if `ofEntity`. */
+/**
+ * Puts budgets in the place of those that an entity has: of its projects and keys, and those of its own if `ofEntity`.
+ */
 export async function replaceBudgets(
   tx: ControlTx,
   entity: string,

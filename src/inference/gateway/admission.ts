@@ -5,7 +5,10 @@ import { type RateLimitState, rateLimitState } from '../../rate-limit-headers.ts
 import type { SharedUse } from '../../shared-use.ts'
 import { createTokenBucket } from '../../token-bucket.ts'
 
-/** Requests in progress or waiting, of which each entity may have a share: those of one must not keep others from the fair queue. */
+/**
+ * Requests in progress or waiting, of which each entity may have a share: those of one must not keep others from the
+ * fair queue.
+ */
 const IN_FLIGHT_MAX = 2_048
 
 /** Retry-After, in seconds: most answers in progress have finished by then. */
@@ -153,7 +156,9 @@ function createMeter(whose: string, limits: () => Limits, elsewhere: Elsewhere):
   let running = 0
   let toldRunning = 0
 
-  /** Other servers need the number under a limit alone; one that ends while requests run leaves nothing behind there. */
+  /**
+   * Other servers need the number under a limit alone; one that ends while requests run leaves nothing behind there.
+   */
   function setRunning(count: number): void {
     running = count
     const told = limits().requestsMax === Number.POSITIVE_INFINITY ? 0 : running

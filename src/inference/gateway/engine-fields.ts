@@ -12,7 +12,9 @@ export interface EngineModel {
   name: string
   /** Whether they are those of a checkpoint rather than of a base model. */
   isTrained: boolean
-  /** The entity that shares what the engine has cached of prompts with no other; undefined where all callers share it. */
+  /**
+   * The entity that shares what the engine has cached of prompts with no other; undefined where all callers share it.
+   */
   cacheOwner: string | undefined
 }
 
@@ -72,8 +74,8 @@ function refuseUnsupported(req: SamplingReq): void {
 const SALT = /^[^@/\\\0]{1,128}$/
 
 /**
- * Requests share cached prompts under the same salt. The usage says how many tokens were cached, so without one, a team could
- * ask whether another has sent a prompt.
+ * Requests share cached prompts under the same salt. The usage says how many tokens were cached, so without one, a team
+ * could ask whether another has sent a prompt.
  */
 function saltOf(given: string | null | undefined, { cacheOwner }: EngineModel): string | null | undefined {
   if (cacheOwner === undefined || (given != null && !SALT.test(given))) return given

@@ -55,8 +55,8 @@ export async function readText(reply: EngineReply): Promise<string> {
 const CORE_ENDED = 'EngineCore encountered an issue'
 
 /**
- * Whether the engine failed on this request and goes on. Wire: 500 then; other statuses of servers, such as 502 and 503, are those of an
- * overloaded engine or of a proxy whose engine does not answer.
+ * Whether the engine failed on this request and goes on. Wire: 500 then; other statuses of servers, such as 502 and
+ * 503, are those of an overloaded engine or of a proxy whose engine does not answer.
  */
 export function failedOnRequest(status: number, text: string): boolean {
   return status === 500 && !text.includes(CORE_ENDED)

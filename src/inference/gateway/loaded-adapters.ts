@@ -90,7 +90,8 @@ export function createLoadedAdapters({
 
   async function use(process: InferenceProcess, adapter: StoredFiles): Promise<AdapterUse> {
     const name = adapter.adapter_digest
-    // Also where the process has the adapter: it keeps few in memory, and ends when the files of one that it lists are gone.
+    // Also where the process has the adapter: it keeps few in memory, and ends when the files of one that it lists are
+    // gone.
     const folder = await files.holdAdapterFolder(adapter)
     try {
       const leave = await loadedIn(process, name, folder)

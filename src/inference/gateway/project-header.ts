@@ -15,7 +15,8 @@ export type ProjectOf = (context: CallContext, target: Target) => Project | unde
 const NAME = /^(?=.*\S)[^/\p{Cc}]{1,128}$/u
 
 /**
- * The first of `headers` that names a project counts, then the project of the model, then the only one that the key may use.
+ * The first of `headers` that names a project counts, then the project of the model, then the only one that the key may
+ * use.
  */
 export function createProjectOf(headers: readonly string[]): ProjectOf {
   return ({ header, caller }, { trained }) => {

@@ -67,7 +67,8 @@ export interface Gateway {
   warmUp(baseModel: string, signal: AbortSignal): Promise<void>
   /**
    * Sends a request to the engine of its model and returns the reply.
-   * @throws 404 for an unknown model, 402 where a budget is spent, 429 beyond a limit, 503 without an engine, 400 for what the engine refuses.
+   * @throws 404 for an unknown model, 402 where a budget is spent, 429 beyond a limit, 503 without an engine, 400 for
+   * what the engine refuses.
    */
   send(request: GatewayRequest, context: CallContext): Promise<RawReply>
 }

@@ -27,8 +27,9 @@ interface Waiting {
 }
 
 /**
- * Of all slots, what one request waits for and holds. While it waits no other begins, until the quickest of the answers in progress have
- * left so many slots; for all of them it would be until the longest has ended. The engine queues what it has beyond that.
+ * Of all slots, what one request waits for and holds. While it waits no other begins, until the quickest of the answers
+ * in progress have left so many slots; for all of them it would be until the longest has ended. The engine queues what
+ * it has beyond that.
  */
 const SHARE_MAX = 1 / 4
 

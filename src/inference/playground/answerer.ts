@@ -99,8 +99,8 @@ export function createAnswerer({ chat, resolveModel, providers, usage }: Answere
   }
 
   /**
-   * The provider of a model name, and the provider's own name for it. @throws 400 that says how to configure one; 403 for who may not ask
-   * models any more: work goes on when its request has ended
+   * The provider of a model name, and the provider's own name for it. @throws 400 that says how to configure one; 403
+   * for who may not ask models any more: work goes on when its request has ended
    */
   async function providerOf(text: string, { project_id, context }: Asker): Promise<Found> {
     requireRight(context.caller.rights, 'infer', placeOf(project_id))

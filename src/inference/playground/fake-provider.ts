@@ -24,8 +24,8 @@ const TOOL_CALL = { id: 'call_1', type: 'function', function: { name: 'add', arg
 
 /**
  * A fake of a service with OpenAI's API, for tests. It answers with a fixed text, or follows the last message: `tools`,
- * `hang`, `cut`, `html`, `empty`, `deep`, `say …`, `at the third try: …`, or an HTTP status such as `429`. Asked by a classifier monitor, it says that those
- * classifiers apply whose question contains `yes`.
+ * `hang`, `cut`, `html`, `empty`, `deep`, `say …`, `at the third try: …`, or an HTTP status such as `429`. Asked by a
+ * classifier monitor, it says that those classifiers apply whose question contains `yes`.
  */
 export interface FakeProvider extends AsyncDisposable {
   baseUrl: string

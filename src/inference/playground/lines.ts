@@ -63,8 +63,8 @@ function metaLine(call: LoggedCall, conversationId: string | undefined): string 
 }
 
 /**
- * A body that produces a line when it is read, and breaks off where it is not: what a line holds is held until the next one is asked for.
- * `onCancel` must end the source of the lines.
+ * A body that produces a line when it is read, and breaks off where it is not: what a line holds is held until the next
+ * one is asked for. `onCancel` must end the source of the lines.
  */
 export function streamOf(lines: AsyncGenerator<string>, onCancel: () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()

@@ -11,7 +11,8 @@ const TextPart = z.looseObject({ text: z.string() })
 
 /**
  * The inputs with the prompt's messages before their own, placeholders filled in, and nothing that is null.
- * @throws 400 for an invalid prompt, 404 for an unknown one, 413 for messages that would be too long, and what `holds` throws.
+ * @throws 400 for an invalid prompt, 404 for an unknown one, 413 for messages that would be too long, and what `holds`
+ * throws.
  */
 export async function filledInputs(
   { prompt, template_vars: values, ...inputs }: CompletionInputs,

@@ -19,7 +19,9 @@ export function usageIn(json: string): StreamEnd['usage'] {
   return { prompt_tokens, completion_tokens, cached_tokens: 0, reasoning_tokens: 0 }
 }
 
-/** Passes on the bytes of a stream of events; `onEnd` gets its usage, or the number of its events if it was cut before. */
+/**
+ * Passes on the bytes of a stream of events; `onEnd` gets its usage, or the number of its events if it was cut before.
+ */
 export async function* counted(
   body: AsyncIterable<Uint8Array>,
   onEnd: (end: StreamEnd) => void,

@@ -14,7 +14,10 @@ const DONE = '[DONE]'
 /** The error events of OpenAI-compatible services after a status of 200. */
 const Failure = z.looseObject({ error: z.union([z.string(), z.looseObject({ message: z.string() })]) })
 
-/** Parses an answer or a chunk of one. @throws NoAnswer with the error that came instead; BadAnswer for anything else */
+/**
+ * Parses an answer or a chunk of one.
+ * @throws NoAnswer with the error that came instead; BadAnswer for anything else
+ */
 export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Answer {
   const value = parseAnswer(json, `The model answered something that is not JSON: ${json.slice(0, 100)}`)
   const failure = Failure.safeParse(value)
@@ -27,7 +30,10 @@ export function readAnswer<Answer>(json: string, schema: z.ZodType<Answer>): Ans
   return answer.data
 }
 
-/** Parses JSON of a model. @throws BadAnswer for what is nested too deeply, and with the given message for what is no JSON */
+/**
+ * Parses JSON of a model.
+ * @throws BadAnswer for what is nested too deeply, and with the given message for what is no JSON
+ */
 export function parseAnswer(json: string, message: string): unknown {
   try {
     return parseShallow(json)

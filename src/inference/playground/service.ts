@@ -22,7 +22,10 @@ export interface PlaygroundDeps extends AnswererDeps {
 
 /** Sends questions of a person to models, and records each with its answer as a call of the project. */
 export interface Playground {
-  /** The JSON of a completion whose caller records it as a call, and asks again where that helps. @throws ClientError with the reason of a failure. */
+  /**
+   * The JSON of a completion whose caller records it as a call, and asks again where that helps.
+   * @throws ClientError with the reason of a failure.
+   */
   ask(inputs: wire.CompletionInputs, asker: Asker): Promise<string>
   createCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<wire.CompletionsCreateRes>
   streamCompletion(req: wire.CompletionsCreateReq, context: CallContext): Promise<RawReply>

@@ -9,8 +9,8 @@ import { USAGE_TABLE } from './queries.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /**
- * A row a request would cost more than the request. A server that is killed loses this much usage, and what the database
- * has failed to store.
+ * A row a request would cost more than the request. A server that is killed loses this much usage, and what the
+ * database has failed to store.
  */
 const FLUSH_MS = 1_000
 
@@ -24,9 +24,9 @@ export interface UsageCounterDeps {
 }
 
 /**
- * Counts what requests cost, and adds it to the database once a second. What the database fails to store is stored later;
- * none is lost by that. Where the database has stored it and fails all the same, a cluster counts it once, and a database
- * on one machine counts it again.
+ * Counts what requests cost, and adds it to the database once a second. What the database fails to store is stored
+ * later; none is lost by that. Where the database has stored it and fails all the same, a cluster counts it once, and a
+ * database on one machine counts it again.
  */
 export interface UsageCounter {
   /** Counts a request that has ended, and returns it as it will be stored. */
@@ -34,8 +34,8 @@ export interface UsageCounter {
   /** Resolves when everything recorded so far can be read. @throws what the insert fails with */
   flush(): Promise<void>
   /**
-   * Reads what was recorded before `begin`, and nothing that is recorded later: that is stored after `read` has ended. `begin` is
-   * called once what an earlier insert has failed to store is stored.
+   * Reads what was recorded before `begin`, and nothing that is recorded later: that is stored after `read` has ended.
+   * `begin` is called once what an earlier insert has failed to store is stored.
    * @throws what the insert fails with, and nothing is read then
    */
   whileStored(begin: () => void, read: () => Promise<void>): Promise<void>

@@ -45,7 +45,8 @@ describe('the cost of usage', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('is at a price that is at most a minute old, however often it is asked, and at none that could not be read', async () => {
-    // The cache keeps the object `performance` that was there when its module was loaded, so fake timers do not reach it.
+    // The cache keeps the object `performance` that was there when its module was loaded, so fake timers do not reach
+    // it.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     let now = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => now)

@@ -47,9 +47,15 @@ export interface Usage {
    * @throws 400 for more groups than one answer holds, 503 where usage cannot be stored.
    */
   query(query: UsageQuery, context: CallContext): Promise<UsageRes>
-  /** What budgets count of all stored usage of a time, without a check of access. Tokens are of prompts and answers; what has no price costs nothing. */
+  /**
+   * What budgets count of all stored usage of a time, without a check of access. Tokens are of prompts and answers;
+   * what has no price costs nothing.
+   */
   total(filter: Omit<UsageFilter, 'seenBy'>): Promise<{ tokens: number; usd: number }>
-  /** What a budget counts of a request, in dollars, at a price that is at most a minute old; nothing where no price is known. */
+  /**
+   * What a budget counts of a request, in dollars, at a price that is at most a minute old; nothing where no price is
+   * known.
+   */
   chargeOf(row: UsageRow): Promise<number>
 }
 
@@ -77,8 +83,8 @@ export function createUsage({ traces, costs, counter }: UsageDeps): Usage {
   }
 
   /**
-   * Rows with their prices. These are read before the rows, and those of what came in between after them: a read that waits
-   * for another one while it is open can wait for itself, since a project has few at a time.
+   * Rows with their prices. These are read before the rows, and those of what came in between after them: a read that
+   * waits for another one while it is open can wait for itself, since a project has few at a time.
    */
   async function* priced(filter: UsageFilter, columns: readonly string[], signal?: AbortSignal) {
     const prices = new Map<string, Map<string, Price[]>>()

@@ -37,12 +37,14 @@ export interface EraserDeps {
 }
 
 /**
- * Carries an erasure out, or continues one, up to the names that its entity and user have; it keeps the receipt, and what was
- * done already is found done.
+ * Carries an erasure out, or continues one, up to the names that its entity and user have; it keeps the receipt, and
+ * what was done already is found done.
  */
 export type Erase = (row: ErasureRow, erased: Erased, signal: AbortSignal) => Promise<void>
 
-/** Erasures beyond the limit wait before each step, and none of them holds a place while it waits for replaced files. */
+/**
+ * Erasures beyond the limit wait before each step, and none of them holds a place while it waits for replaced files.
+ */
 export function createEraser(deps: EraserDeps): Erase {
   const limit = pLimit(WORKING_MAX)
   return (row, erased, signal) =>
@@ -95,8 +97,8 @@ async function erase(
 }
 
 /**
- * Adds to an erasure the projects of its entity that were begun since: another server may not have heard of it yet. Deletes
- * their rows, and those of the known ones that came again.
+ * Adds to an erasure the projects of its entity that were begun since: another server may not have heard of it yet.
+ * Deletes their rows, and those of the known ones that came again.
  * @returns all projects of the erasure, and how many rows there were
  */
 export async function addBegun(

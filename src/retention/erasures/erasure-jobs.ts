@@ -14,12 +14,15 @@ const ATTEMPTS_MAX = 1_000_000
 /** A disk that is full, or a database that cannot be reached, may be back in a minute. */
 const RETRY_MS = 60_000
 
-/** Erasures under way: most of the time each waits until the database removes replaced files, half a minute to 8 minutes later. */
+/**
+ * Erasures under way: most of the time each waits until the database removes replaced files, half a minute to 8 minutes
+ * later.
+ */
 const AT_ONCE = 64
 
 /**
- * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone. It means one
- * account only, since it is free again in the transaction that ends the erasure and not before.
+ * The name of the user travels in the job, which is removed when it is done: the receipt has the pseudonym alone. It
+ * means one account only, since it is free again in the transaction that ends the erasure and not before.
  */
 const ErasurePayload = z.object({ entity: z.string().nullable(), user: z.string().nullable() })
 export type ErasurePayload = z.output<typeof ErasurePayload>

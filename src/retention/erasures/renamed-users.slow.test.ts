@@ -11,7 +11,10 @@ const NAME = 'leaver'
 /** Tables of the trace database are rewritten too, one after the other. */
 const RENAMED_MS_MAX = 300_000
 
-/** Columns of the control database that say by whom something was done, with a row for each table in which all of them do. */
+/**
+ * Columns of the control database that say by whom something was done, with a row for each table in which all of them
+ * do.
+ */
 async function fillColumns(): Promise<[table: string, column: string][]> {
   const { control } = server.stores
   const found: [string, string][] = []

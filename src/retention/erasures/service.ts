@@ -22,7 +22,10 @@ import type * as wire from './wire.ts'
 export interface Erasures {
   /** Closes a project and has everything in it erased. */
   eraseProject(req: wire.ProjectErasePath, context: CallContext): Promise<wire.Erasure>
-  /** The same for all projects of an entity, with its members and service accounts. @throws 404 for one without either */
+  /**
+   * The same for all projects of an entity, with its members and service accounts.
+   * @throws 404 for one without either
+   */
   eraseEntity(req: wire.EntityErasePath, context: CallContext): Promise<wire.Erasure>
   /**
    * Closes an account and has it erased, with what the user wrote where that is asked for.

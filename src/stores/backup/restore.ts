@@ -37,10 +37,10 @@ const RESTORED = new Set<string>(Object.values(BACKED_UP))
 const IN_EMPTY = new Set([...LOCK_FILES, 'lost+found'])
 
 /**
- * Makes a data folder of a backup: in a folder inside of it, whose entries take their places when every file has proved to be
- * as it was backed up. Until then no server starts on it, also after a crash, and a restore begins anew.
- * @throws 400 for a backup that is damaged, not whole or of a newer version, 409 for a folder that is not empty or has no room
- * for it, Error for one that another process holds
+ * Makes a data folder of a backup: in a folder inside of it, whose entries take their places when every file has proved
+ * to be as it was backed up. Until then no server starts on it, also after a crash, and a restore begins anew.
+ * @throws 400 for a backup that is damaged, not whole or of a newer version, 409 for a folder that is not empty or has
+ * no room for it, Error for one that another process holds
  */
 export async function restoreBackup(
   backup: string,

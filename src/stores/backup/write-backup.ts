@@ -38,14 +38,17 @@ const PARTIAL = '.partial'
 /** What is being written has this name in that folder until it is whole. */
 const WRITTEN = 'backup'
 
-/** Names that an interrupted backup leaves in that folder; releases before that of the lock wrote into the folder itself. */
+/**
+ * Names that an interrupted backup leaves in that folder; releases before that of the lock wrote into the folder
+ * itself.
+ */
 const OWN_NAMES = new Set<string>([WRITTEN, ...LOCK_FILES, ...Object.values(BACKED_UP), MANIFEST])
 
 /**
  * Checks where a backup is to be written, before a snapshot is taken for it.
  * @returns the path without links
- * @throws 400 for a path that is inside the data folder, whose folder is not there or that no file can have, 409 for one that is
- * taken
+ * @throws 400 for a path that is inside the data folder, whose folder is not there or that no file can have, 409 for
+ * one that is taken
  */
 export async function checkTarget(path: string, dataFolder: string): Promise<string> {
   const parent = await realpath(dirname(path)).catch(() => {
@@ -77,11 +80,11 @@ async function statIfThere(path: string): Promise<Stats | undefined> {
 }
 
 /**
- * Writes a backup: aside, with its manifest last, and renamed when all of it is on disk. An earlier one to the same path
- * that was interrupted is removed, and so is an empty folder of that path.
+ * Writes a backup: aside, with its manifest last, and renamed when all of it is on disk. An earlier one to the same
+ * path that was interrupted is removed, and so is an empty folder of that path.
  * @param target as {@link checkTarget} returned it
- * @throws 409 where there is no room for it, or for a folder that cannot be replaced, as the root of a mounted volume, or where another
- * backup to it is being written
+ * @throws 409 where there is no room for it, or for a folder that cannot be replaced, as the root of a mounted volume,
+ * or where another backup to it is being written
  */
 export async function writeBackup(
   snapshot: Snapshot,

@@ -16,8 +16,8 @@ const KNOWN_FOLDERS_MAX = 10_000
 /** Blobs on this machine, which a folder workspace can link to. */
 export interface FileBlobs extends Blobs {
   /**
-   * Makes a file of a blob, for a folder workspace beside it: a hard link, which costs nothing, or across file systems a
-   * copy. It must not be written to. False for an unknown key.
+   * Makes a file of a blob, for a folder workspace beside it: a hard link, which costs nothing, or across file systems
+   * a copy. It must not be written to. False for an unknown key.
    */
   linkTo(key: string, path: string): Promise<boolean>
   keepInto: BlobKeeping['keepInto']

@@ -37,15 +37,17 @@ export interface Blobs extends AsyncDisposable {
   /** The bytes, or those of a range that the blob has; undefined for an unknown key. */
   open(key: string, range?: ByteRange): Promise<OpenBlob | undefined>
   /**
-   * An address from which clients get a blob without this server, for an hour; absent where there is none. It is answered
-   * with 404 for an unknown key.
+   * An address from which clients get a blob without this server, for an hour; absent where there is none. It is
+   * answered with 404 for an unknown key.
    */
   directUrl?: (key: string) => Promise<string>
   /** Bytes of a blob, and when it was put, in milliseconds since 1970; undefined for an unknown key. */
   stat(key: string): Promise<{ size: number; modifiedAt: number } | undefined>
   /** Deletes; unknown keys are no error. */
   delete(key: string): Promise<void>
-  /** Keys that begin with a prefix of whole parts, such as `files/`, and when each was put, in milliseconds since 1970. */
+  /**
+   * Keys that begin with a prefix of whole parts, such as `files/`, and when each was put, in milliseconds since 1970.
+   */
   list(prefix: string): AsyncIterable<{ key: string; modifiedAt: number }>
   /** Deletes a blob unless it was put again since it was listed; resolves with whether it was deleted. */
   deleteUnchanged(key: string, modifiedAt: number): Promise<boolean>

@@ -5,7 +5,9 @@ export interface S3Options {
   prefix: string
   /** The store; Amazon's where absent. */
   endpoint: string | undefined
-  /** Where clients reach the store, which then get large files from there; they get all from this server where absent. */
+  /**
+   * Where clients reach the store, which then get large files from there; they get all from this server where absent.
+   */
   clientEndpoint: string | undefined
   /** What the SDK finds by itself where absent. */
   region: string | undefined

@@ -10,7 +10,9 @@ const LIST = `<?xml version="1.0" encoding="UTF-8"?>
 <Contents><Key>files/abc</Key><LastModified>2026-01-01T10:00:00.789Z</LastModified><Size>5</Size></Contents>
 </ListBucketResult>`
 
-/** A store whose lists have milliseconds, and whose header `Last-Modified` has none, as HTTP does not: MinIO and Ceph. */
+/**
+ * A store whose lists have milliseconds, and whose header `Last-Modified` has none, as HTTP does not: MinIO and Ceph.
+ */
 async function storeOfMilliseconds() {
   const deleted: string[] = []
   const server = createServer((request, response) => {

@@ -6,8 +6,8 @@ import { isTaken } from './s3-errors.ts'
 const NAME = '.owner'
 
 /**
- * Takes a prefix for the servers of one installation. Those of another would find blobs there that none of their rows owns,
- * and delete them.
+ * Takes a prefix for the servers of one installation. Those of another would find blobs there that none of their rows
+ * owns, and delete them.
  * @param owner what all servers of the installation have in common
  * @throws Error where it is another's
  */

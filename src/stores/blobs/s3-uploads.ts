@@ -7,7 +7,10 @@ import {
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 
-/** The parts of an upload that a server began and did not end take space that no list of blobs shows. An upload may take hours. */
+/**
+ * The parts of an upload that a server began and did not end take space that no list of blobs shows. An upload may take
+ * hours.
+ */
 const STALE_MS = 48 * 3_600_000
 
 const LOOK_EVERY_MS = 6 * 3_600_000

@@ -17,8 +17,8 @@ const DIRECT_SECONDS = 3_600
 const PROBE = 'health/start'
 
 /**
- * Blobs as objects of a bucket. What is acknowledged is on disk, and read by all who read after that: S3 is consistent. Its
- * times have whole seconds.
+ * Blobs as objects of a bucket. What is acknowledged is on disk, and read by all who read after that: S3 is consistent.
+ * Its times have whole seconds.
  * @param owner see {@link claimPrefix}
  * @throws as {@link checkS3} and {@link claimPrefix}
  */

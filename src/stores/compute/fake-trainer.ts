@@ -1,10 +1,10 @@
 /**
  * A trainer worker for tests: speaks the contract and trains nothing. A job does what the first trajectory group says
- * in `fake`: `fail`, `die`, `die-once`, `die-after-each` (each attempt ends one step later than the one before), `hang`,
- * or `wait` (until it is cancelled); without it, one step for each group. An SFT job takes one step a line. An adapter
- * of layers named `missing` is refused. It sleeps and wakes, but refuses where there is a file `no-sleep`, and answers
- * only once there is no `slow-sleep` any more. It does not start where there is a file `no-start`, and says that no
- * other would where that has the word `ever`.
+ * in `fake`: `fail`, `die`, `die-once`, `die-after-each` (each attempt ends one step later than the one before),
+ * `hang`, or `wait` (until it is cancelled); without it, one step for each group. An SFT job takes one step a line. An
+ * adapter of layers named `missing` is refused. It sleeps and wakes, but refuses where there is a file `no-sleep`, and
+ * answers only once there is no `slow-sleep` any more. It does not start where there is a file `no-start`, and says
+ * that no other would where that has the word `ever`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -33,7 +33,9 @@ export interface MemoryShare {
   use(): () => void
   /** Starts the process once there is room for it. @throws EngineProcessLost with the numbers; the signal's reason. */
   start(whenFull: WhenFull, signal: AbortSignal): Promise<void>
-  /** Says, again and again, that its start waits for room that this budget does not know: unused processes are stopped. */
+  /**
+   * Says, again and again, that its start waits for room that this budget does not know: unused processes are stopped.
+   */
   lackRoom(): void
   /** Removes an engine process that has stopped for good. */
   leave(): void
@@ -202,8 +204,8 @@ function hasRoom({ process }: Member): boolean {
 }
 
 /**
- * Processes that are being stopped come first, then the least recently used; the kept ones come late, and last those that
- * sleep, whose end gives little.
+ * Processes that are being stopped come first, then the least recently used; the kept ones come late, and last those
+ * that sleep, whose end gives little.
  */
 function byWorth(a: Member, b: Member): number {
   const place = ({ process }: Member): number => PLACES[process.state()] ?? 1

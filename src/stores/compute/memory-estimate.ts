@@ -62,8 +62,8 @@ export interface MemoryNeeds {
   inferenceBytes(location: string): number
   trainerBytes(location: string): number
   /**
-   * Takes room of the machine for the weights that a process moves there in order to sleep, until the returned function is
-   * called, once they are there. @returns undefined where there is no room
+   * Takes room of the machine for the weights that a process moves there in order to sleep, until the returned function
+   * is called, once they are there. @returns undefined where there is no room
    */
   reserveAsleep(kind: ProcessKind, location: string): (() => void) | undefined
   /** Measures the weights, unless that was done a moment ago. */
@@ -73,8 +73,8 @@ export interface MemoryNeeds {
 /**
  * Estimates: weights in the dtype that is computed with (float32 on a CPU, bfloat16 on a GPU), all but embeddings and
  * head in 4 bits where that is set, plus the KV cache, plus what a process takes without either. On GPUs an inference
- * server takes its share of each, a trainer has an equal part of the weights on each, or all of them where they are in 4
- * bits, and the budget is that of one GPU.
+ * server takes its share of each, a trainer has an equal part of the weights on each, or all of them where they are in
+ * 4 bits, and the budget is that of one GPU.
  *
  * @throws Error where GPUs are named that this machine does not have.
  */

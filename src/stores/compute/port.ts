@@ -8,9 +8,9 @@ import type { BaseModelFinding } from './find-base-model.ts'
  */
 
 /**
- * `idle`: not running, and started by the first request. `asleep`: running without the memory that it shares, and woken by the
- * first request. `failed`: several starts in a row went wrong; after a pause
- * those of the default base model are tried again, and others become idle.
+ * `idle`: not running, and started by the first request. `asleep`: running without the memory that it shares, and woken
+ * by the first request. `failed`: several starts in a row went wrong; after a pause those of the default base model are
+ * tried again, and others become idle.
  */
 export type EngineProcessState =
   | 'idle'
@@ -97,7 +97,8 @@ export interface EngineReply {
   /**
    * Passes on the body chunk by chunk, and pauses where `onChunk` asks for it. A callback, because for every token of
    * every stream an iterator's steps would cost as much as all other work.
-   * @throws EngineProcessLost when it breaks off; the request's signal's reason; what `onChunk` threw, which ends the reply.
+   * @throws EngineProcessLost when it breaks off; the request's signal's reason; what `onChunk` threw, which ends the
+   * reply.
    */
   read(onChunk: (chunk: Uint8Array) => Promise<void> | void): Promise<void>
 }
@@ -109,7 +110,8 @@ export interface InferenceProcess {
   /**
    * Posts JSON text; aborting the signal closes the connection, which ends the generation. The process counts as in use
    * until the reply's body has been read or closed.
-   * @throws EngineProcessLost when the process is gone, also while the body is read; it may have been stopped since `ready`.
+   * @throws EngineProcessLost when the process is gone, also while the body is read; it may have been stopped since
+   * `ready`.
    */
   post(path: string, body: string, signal: AbortSignal): Promise<EngineReply>
 }
@@ -149,9 +151,15 @@ export interface Compute extends AsyncDisposable {
   readonly loraRankMax: number
   /** Checks whether a base model of a name exists, used before or not; nothing is started. */
   findBaseModel(baseModel: string, signal: AbortSignal): Promise<BaseModelFinding>
-  /** The worker of a base model, running or not, to be used at once. @throws EngineProcessLost when too many are in use. */
+  /**
+   * The worker of a base model, running or not, to be used at once.
+   * @throws EngineProcessLost when too many are in use.
+   */
   trainer(baseModel: string): Trainer
-  /** The server of a base model, running or not, to be used at once. @throws EngineProcessLost when too many are in use. */
+  /**
+   * The server of a base model, running or not, to be used at once.
+   * @throws EngineProcessLost when too many are in use.
+   */
   inference(baseModel: string): Inference
   /** Every engine process that was requested and not dropped. */
   statuses(): (EngineProcessStatus & { base_model: string })[]

@@ -18,7 +18,10 @@ const START_WATCH_MS = 1_000
 export interface ProgramInstanceOptions<Started extends { program: Program }, Ready> {
   name: string
   log: Log
-  /** The output lines that are about the current request only: if the program ends after it was ready, the caller gets the last one. */
+  /**
+   * The output lines that are about the current request only: if the program ends after it was ready, the caller gets
+   * the last one.
+   */
   callersLines: (program: Program) => string[]
   start: (hooks: StartHooks) => Promise<Started>
   /** Resolves once the program can work; the result is passed to the waiters. @throws Unstartable */
@@ -45,8 +48,8 @@ export async function runProgram<Started extends { program: Program }, Ready>(
   log.info({ process: name, place: program.place }, 'engine process starting')
   const gone = program.exited.then((how) => {
     const end = `${name} ended: ${killReason ?? how}`
-    // Until the program is ready, its output is about its start. After that it may contain users' data, while the returned reason is
-    // visible to every key: so only the caller of the current request gets output, and only its own.
+    // Until the program is ready, its output is about its start. After that it may contain users' data, while the
+    // returned reason is visible to every key: so only the caller of the current request gets output, and only its own.
     const reason = wasReady ? end : end + lastOutput(program.lastLines())
     log.info({ process: name, last_line: program.lastLines().at(-1) }, 'engine process wrote last')
     ended.abort(new EngineProcessLost(wasReady ? end + lastOutput(options.callersLines(program)) : reason))

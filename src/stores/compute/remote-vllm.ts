@@ -13,7 +13,9 @@ import { createConnections, type Endpoint, makeToken, newAgent, postJson } from 
 /** How often a remote server is probed; there is no other sign of its end. */
 const CHECK_MS_MAX = 5_000
 
-/** Checks in a row that fail before its running requests are ended: a router that restarts answers again within seconds. */
+/**
+ * Checks in a row that fail before its running requests are ended: a router that restarts answers again within seconds.
+ */
 const FAILED_CHECKS_MAX = 3
 const CHECK_AGAIN_MS = 1_000
 

@@ -57,7 +57,9 @@ export function newAgent(): Agent {
   })
 }
 
-/** Tells a server that sleeps while nothing is asked of it not to wake (engine/src/engine/inference/sleep_when_idle.py). */
+/**
+ * Tells a server that sleeps while nothing is asked of it not to wake (engine/src/engine/inference/sleep_when_idle.py).
+ */
 const PROBE = { 'x-heddle-probe': '1' }
 
 /** Makes the engine behind the HTTP server produce a token, unless it sleeps. @throws Error when it does not. */

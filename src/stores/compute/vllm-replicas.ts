@@ -8,15 +8,18 @@ import {
 } from './port.ts'
 
 /**
- * How much more than its even share of the requests one replica takes, before those that its caches fit go to the next one
- * ("Consistent Hashing with Bounded Loads", Mirrokni and others, 2016).
+ * How much more than its even share of the requests one replica takes, before those that its caches fit go to the next
+ * one ("Consistent Hashing with Bounded Loads", Mirrokni and others, 2016).
  */
 const SHARE_MAX = 1.25
 
 /** Requests of which the parts of models are known: some steps of training, or some seconds of a busy server. */
 const RECENT = 1_000
 
-/** Adapters that an engine keeps in memory (`--max-cpu-loras` of engine/src/engine/serve.py): models share these places by their requests. */
+/**
+ * Adapters that an engine keeps in memory (`--max-cpu-loras` of engine/src/engine/serve.py): models share these places
+ * by their requests.
+ */
 const ADAPTERS_IN_MEMORY = 16
 
 /** Of a request that any replica may answer. */
@@ -26,10 +29,10 @@ const ANY: Affinity = { model: undefined, prompt: '' }
 export type Replica = Inference & AsyncDisposable
 
 /**
- * Several inference servers of one base model. A trained model is served by a number of them that grows with its share of the recent
- * requests: one for a rarely used model, all for one in training. Among these, requests whose prompts begin alike go to the
- * same replica, whose prefix cache then has the beginning. A replica that is busier than others is passed over. When a replica is lost,
- * only its own requests go elsewhere.
+ * Several inference servers of one base model. A trained model is served by a number of them that grows with its share
+ * of the recent requests: one for a rarely used model, all for one in training. Among these, requests whose prompts
+ * begin alike go to the same replica, whose prefix cache then has the beginning. A replica that is busier than others
+ * is passed over. When a replica is lost, only its own requests go elsewhere.
  */
 export function createReplicas(replicas: readonly Replica[]): Replica {
   const recent = createRecentModels()

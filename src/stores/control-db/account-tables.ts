@@ -16,7 +16,10 @@ export interface UsersTable {
   disabled_at: string | null
 }
 
-/** Teams, and the entities of single users. Entities that were used before accounts existed have no row until one is made. */
+/**
+ * Teams, and the entities of single users. Entities that were used before accounts existed have no row until one is
+ * made.
+ */
 export interface EntitiesTable {
   name: string
   kind: 'team' | 'personal'

@@ -42,8 +42,8 @@ export interface Peers {
   /** This server, as others see it, whichever way its messages take. */
   readonly self: string
   /**
-   * Has a function called after each commit that changed rows of one of the tables, on any server; also when such commits may
-   * have been missed, and from time to time while they cannot be seen.
+   * Has a function called after each commit that changed rows of one of the tables, on any server; also when such
+   * commits may have been missed, and from time to time while they cannot be seen.
    */
   onChange(tables: readonly WatchedTable[], changed: () => void): void
   /** Sends a text of at most {@link TEXT_BYTES_MAX} to all other servers; one that cannot be reached misses it. */

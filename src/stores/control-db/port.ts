@@ -3,8 +3,8 @@ import { StoreFailed } from '../../errors.ts'
 import type { ControlTables } from './tables.ts'
 
 /**
- * The control database: small rows that need transactions, queried through Kysely. Adapters: sqlite.ts, postgres.ts. Queries use
- * what SQLite and PostgreSQL both do alike, which `control-db.contract.ts` holds every adapter to:
+ * The control database: small rows that need transactions, queried through Kysely. Adapters: sqlite.ts, postgres.ts.
+ * Queries use what SQLite and PostgreSQL both do alike, which `control-db.contract.ts` holds every adapter to:
  *
  * - A commit is on disk once its promise resolves. What a transaction's callback throws rolls it back. A statement that
  *   fails ends its transaction: nothing after it in there counts.
@@ -17,7 +17,8 @@ import type { ControlTables } from './tables.ts'
  * - A statement that changes rows sees what others have committed before, so one that counts up gives each caller
  *   another
  *   number.
- * - A row whose key is taken is refused with {@link UniqueViolation}, a disk that fails with 503. A change that fails was
+ * - A row whose key is taken is refused with {@link UniqueViolation}, a disk that fails with 503. A change that fails
+ * was
  *   rolled back, unless it fails with {@link CommitInDoubt}.
  *
  * They differ in `like` (SQLite ignores the case of ASCII letters), in where nulls come in an order, and in functions:
@@ -36,8 +37,8 @@ export class UniqueViolation extends Error {
 }
 
 /**
- * 503 for a commit without an answer: it may be stored or not. What its rows name must stay, and is left to what removes the
- * leftovers of a crash.
+ * 503 for a commit without an answer: it may be stored or not. What its rows name must stay, and is left to what
+ * removes the leftovers of a crash.
  */
 export class CommitInDoubt extends StoreFailed {
   constructor(cause: unknown) {

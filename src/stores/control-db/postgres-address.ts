@@ -16,8 +16,8 @@ export interface PostgresAddress {
   password: string
   database: string
   /**
-   * `disable` is without TLS, `require` encrypts and takes every certificate, `verify-full` checks that it is signed and the
-   * host's.
+   * `disable` is without TLS, `require` encrypts and takes every certificate, `verify-full` checks that it is signed
+   * and the host's.
    */
   tls: 'disable' | 'require' | 'verify-full'
 }

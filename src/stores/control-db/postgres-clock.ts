@@ -1,6 +1,9 @@
 import type { Log } from '../../log.ts'
 
-/** Leases of jobs, limits of times and the order of writes allow for less: a machine whose clock is set by NTP is milliseconds off. */
+/**
+ * Leases of jobs, limits of times and the order of writes allow for less: a machine whose clock is set by NTP is
+ * milliseconds off.
+ */
 const APART_MS_MAX = 5_000
 
 /** Compares the clock of this machine with that of the database, which all servers share. */

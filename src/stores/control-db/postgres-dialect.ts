@@ -18,10 +18,10 @@ import type { WriterTurn, WriterTurns } from './writer-turns.ts'
 const TURN = 0x686564646c65
 
 /**
- * Kysely's dialect of PostgreSQL, in which writers take turns as they do on the one connection of SQLite: a transaction, or a
- * statement by itself that does not only read, holds a lock that all servers of the database share. So no transaction sees
- * another one's writes between its statements, none deadlocks, and none has to be repeated. Reads outside of transactions
- * do not wait.
+ * Kysely's dialect of PostgreSQL, in which writers take turns as they do on the one connection of SQLite: a
+ * transaction, or a statement by itself that does not only read, holds a lock that all servers of the database share.
+ * So no transaction sees another one's writes between its statements, none deadlocks, and none has to be repeated.
+ * Reads outside of transactions do not wait.
  */
 export function postgresDialect(deps: DialectDeps): Dialect {
   return {
@@ -47,7 +47,10 @@ export interface DialectDeps {
   written: (error: unknown) => void
 }
 
-/** A connection as Kysely sees it; of the pool it has one only once it is used, since a writer waits for its turn before. */
+/**
+ * A connection as Kysely sees it; of the pool it has one only once it is used, since a writer waits for its turn
+ * before.
+ */
 interface Session extends DatabaseConnection {
   begin(): Promise<void>
   end(how: 'commit' | 'rollback'): Promise<void>

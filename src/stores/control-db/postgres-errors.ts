@@ -16,8 +16,8 @@ const CANCELED = '57014'
 const READ_ONLY = '25006'
 
 /**
- * The server, not the statement, is at fault: connections (08), transactions that another one ended (40), resources (53),
- * locks and states (55), operators (57), the machine (58); a transaction that was left open too long (25P03).
+ * The server, not the statement, is at fault: connections (08), transactions that another one ended (40), resources
+ * (53), locks and states (55), operators (57), the machine (58); a transaction that was left open too long (25P03).
  */
 const SERVER = /^(08|40|53|55|57|58|25P03)/
 

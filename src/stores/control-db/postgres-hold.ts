@@ -36,8 +36,8 @@ export interface HoldOptions {
 
 /**
  * Holds a database as long as one connection lasts: alone, or together with servers that do so as well. A single server
- * keeps jobs and recent calls in memory, which holds only while no other server changes them, so neither kind starts while one
- * of the other runs. When the connection breaks, writes are refused until the database is held again.
+ * keeps jobs and recent calls in memory, which holds only while no other server changes them, so neither kind starts
+ * while one of the other runs. When the connection breaks, writes are refused until the database is held again.
  * @throws Error where a server holds it with which this one cannot
  */
 export async function holdPostgres(options: HoldOptions): Promise<PostgresHold> {

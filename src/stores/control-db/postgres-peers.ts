@@ -19,8 +19,8 @@ export interface PostgresPeers extends Peers {
 }
 
 /**
- * Servers that share a PostgreSQL. Triggers report tables, in the transaction that changes them, so that no change is without its
- * report; all else is sent by itself.
+ * Servers that share a PostgreSQL. Triggers report tables, in the transaction that changes them, so that no change is
+ * without its report; all else is sent by itself.
  */
 export function createPostgresPeers(pool: Pick<pg.Pool, 'query'>, log: Pick<Log, 'warn'>): PostgresPeers {
   const self = newId()

@@ -80,8 +80,10 @@ export interface PostgresUse {
 }
 
 /**
- * Opens a control database elsewhere. Where several servers use it, `reportChanges` is to be called once its tables are there.
- * @throws Error where it does not answer, is too old, orders texts otherwise, or is used by a server that cannot share it
+ * Opens a control database elsewhere. Where several servers use it, `reportChanges` is to be called once its tables are
+ * there.
+ * @throws Error where it does not answer, is too old, orders texts otherwise, or is used by a server that cannot share
+ * it
  */
 export async function openPostgres(
   options: PostgresOptions,

@@ -8,8 +8,8 @@ const STATEMENT =
   /^\s*(?:(select|insert|delete|commit|rollback)\b(?:.*?\b(?:from|into)\s+"?(\w+))?|(update)\s+"?(\w+))/is
 
 /**
- * The setting of Kysely that notes every statement in a span of the work in progress; none where none are recorded, since Kysely
- * would time each statement.
+ * The setting of Kysely that notes every statement in a span of the work in progress; none where none are recorded,
+ * since Kysely would time each statement.
  */
 export function querySpans(telemetry: Telemetry, system: 'sqlite' | 'postgresql'): { log?: Log } {
   if (!telemetry.isOn) return {}

@@ -10,7 +10,8 @@ const READS = /^\s*select\b/i
 const NOT_EXACT = 'ERR_OUT_OF_RANGE'
 
 /**
- * SQLite itself keeps texts with U+0000, which PostgreSQL has no place for: a database with one could not be moved there.
+ * SQLite itself keeps texts with U+0000, which PostgreSQL has no place for: a database with one could not be moved
+ * there.
  * @throws 400
  */
 export function checkTexts(sql: string, values: readonly SQLInputValue[]): void {

@@ -20,7 +20,9 @@ export async function newTestDatabase({
   return { url: await createPostgresDatabase(server, { name, encoding }) }
 }
 
-/** An empty control database with all migrations: one in a temporary folder, or on the PostgreSQL server of this run. */
+/**
+ * An empty control database with all migrations: one in a temporary folder, or on the PostgreSQL server of this run.
+ */
 export async function openTestControlDb(): Promise<ControlDb & AsyncDisposable> {
   const servers: { postgres: { url: string } } | undefined = inject('servers')
   const folder = await mkdtemp(join(tmpdir(), 'heddle-control-'))

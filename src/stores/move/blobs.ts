@@ -15,9 +15,9 @@ export interface MovedBlobs {
 }
 
 /**
- * Makes the blobs of a store those of another, which do not change meanwhile. Each is read back and compared by its SHA-256;
- * one that is there already is only compared. Others that are there are deleted: they were deleted after an earlier move
- * was interrupted.
+ * Makes the blobs of a store those of another, which do not change meanwhile. Each is read back and compared by its
+ * SHA-256; one that is there already is only compared. Others that are there are deleted: they were deleted after an
+ * earlier move was interrupted.
  * @throws MoveRefused with the key of a blob that differs after it was copied
  */
 export async function moveBlobs(

@@ -48,9 +48,9 @@ export interface MovedControlRows {
 const SUM_LIMIT = 1n << 256n
 
 /**
- * Makes the rows of a control database those of another, whose rows do not change meanwhile. Tables that are equal already are
- * only compared; one that is not is copied whole, in one transaction, and compared again. Texts with U+0000, which no adapter
- * stores and older servers did, have U+FFFD instead.
+ * Makes the rows of a control database those of another, whose rows do not change meanwhile. Tables that are equal
+ * already are only compared; one that is not is copied whole, in one transaction, and compared again. Texts with
+ * U+0000, which no adapter stores and older servers did, have U+FFFD instead.
  * @throws MoveRefused with the table that the target refuses, or that differs after it was copied
  */
 export async function moveControlRows(

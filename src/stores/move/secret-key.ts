@@ -9,8 +9,8 @@ export interface KeyPlace {
 }
 
 /**
- * Gives a data folder the key of another, which belongs to the data: it has hashes and secrets under it. Where one of them has its key as
- * a setting, both are only compared. Resolves with the target's.
+ * Gives a data folder the key of another, which belongs to the data: it has hashes and secrets under it. Where one of
+ * them has its key as a setting, both are only compared. Resolves with the target's.
  * @throws Error where the target has another key, or none
  */
 export async function moveSecretKey(source: KeyPlace, target: KeyPlace): Promise<SecretKey> {

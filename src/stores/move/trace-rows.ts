@@ -48,9 +48,9 @@ interface Digest {
 }
 
 /**
- * Makes the rows of a trace database those of another, whose rows do not change meanwhile. They are read as queries see them, merged,
- * so that each key is one row, whose order of arrival no longer matters. A range is compared before it is copied, so a
- * move that was interrupted goes on, and after it, so a difference is an error.
+ * Makes the rows of a trace database those of another, whose rows do not change meanwhile. They are read as queries see
+ * them, merged, so that each key is one row, whose order of arrival no longer matters. A range is compared before it is
+ * copied, so a move that was interrupted goes on, and after it, so a difference is an error.
  * @returns rows by table
  * @throws MoveRefused with the table that differs after it was copied, or whose columns do
  */
@@ -180,7 +180,9 @@ function ofRange(statement: string, { key }: Table, { after, upTo }: Range): Que
   }
 }
 
-/** Whether a key is after another. Column by column: the database finds no range of its index in a comparison of tuples. */
+/**
+ * Whether a key is after another. Column by column: the database finds no range of its index in a comparison of tuples.
+ */
 function isAfter([column, ...others]: readonly Column[], prefix: string, index = 0): string {
   if (column === undefined) return '0'
   const value = `{${prefix}${index}:${column.type.replace(/^LowCardinality\((.*)\)$/, '$1')}}`

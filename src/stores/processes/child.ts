@@ -126,8 +126,8 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 }
 
 /**
- * Where a line of a program ends: also at a carriage return alone, with which progress is written over. Not where `readline` ends one
- * besides (U+2028, U+2029): JSON may have these within a text.
+ * Where a line of a program ends: also at a carriage return alone, with which progress is written over. Not where
+ * `readline` ends one besides (U+2028, U+2029): JSON may have these within a text.
  */
 const LINE_END = /\r\n|[\r\n]/
 

@@ -14,7 +14,9 @@ const RETRY_MS = 500
 const PING_MS = 3_000
 const ANSWER_MS_MAX = 5_000
 
-/** How often a server without Redis says so, and how long others believe it, so that one lost notice changes nothing. */
+/**
+ * How often a server without Redis says so, and how long others believe it, so that one lost notice changes nothing.
+ */
 const AWAY_SAID_MS = 2_000
 const AWAY_BELIEVED_MS = 3 * AWAY_SAID_MS
 
@@ -28,8 +30,8 @@ export interface RedisUse {
 }
 
 /**
- * Servers that send each other messages through Redis. Where Redis cannot be reached, servers start and work
- * all the same, and connect to it as soon as they can. One that cannot reach it hears only what is sent through the base, so it
+ * Servers that send each other messages through Redis. Where Redis cannot be reached, servers start and work all the
+ * same, and connect to it as soon as they can. One that cannot reach it hears only what is sent through the base, so it
  * says so there, and all send that way until it can.
  */
 export function openRedisPeers(

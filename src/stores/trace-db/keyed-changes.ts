@@ -16,8 +16,9 @@ const KEY_BYTES_MAX = 512 * 1024
 const MARKS_BYTES = 6
 
 /**
- * Changes the rows with the keys that a query finds, as few times as the length of a statement allows. A change cannot have the
- * query as its condition: tables that are replicated refuse it, since each replica would find rows at a moment of its own.
+ * Changes the rows with the keys that a query finds, as few times as the length of a statement allows. A change cannot
+ * have the query as its condition: tables that are replicated refuse it, since each replica would find rows at a moment
+ * of its own.
  * @param found at most {@link KEYS_AT_ONCE} keys; a key whose rows were changed is not found again
  */
 export async function changeByKeys<Found extends Key>(

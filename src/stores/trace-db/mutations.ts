@@ -14,13 +14,13 @@ const GONE_POLL_MS = 1_000
  */
 export interface Mutations {
   /**
-   * Runs commands such as `DELETE WHERE …` as one change of a table; resolves when all parts are rewritten. The database
-   * finishes it even when the wait for it is aborted.
+   * Runs commands such as `DELETE WHERE …` as one change of a table; resolves when all parts are rewritten. The
+   * database finishes it even when the wait for it is aborted.
    */
   run(table: string, commands: readonly string[], params: Query['params'], signal: AbortSignal): Promise<void>
   /**
-   * Marks rows as deleted for which a condition holds, which takes less time than to rewrite their parts; resolves when all are
-   * marked. {@link applyDeletions} removes them.
+   * Marks rows as deleted for which a condition holds, which takes less time than to rewrite their parts; resolves when
+   * all are marked. {@link applyDeletions} removes them.
    */
   markDeleted(table: string, where: string, params: Query['params'], signal: AbortSignal): Promise<void>
   /** Rewrites a table where rows that `DELETE FROM` has only marked have been there since before a time. */
@@ -43,7 +43,9 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     return found?.open ?? 0
   }
 
-  /** Makes a statement that only begins a change, so that writes wait for none, and waits until the change is finished. */
+  /**
+   * Makes a statement that only begins a change, so that writes wait for none, and waits until the change is finished.
+   */
   function change(table: string, statement: Query, signal: AbortSignal): Promise<void> {
     return inTurn(async () => {
       signal.throwIfAborted()
@@ -62,8 +64,8 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
   let look: Promise<number> | undefined
 
   /**
-   * Looks once a second for all that wait, and never before the call. Resolves with when the oldest part was replaced whose
-   * files are still there, in seconds since 1970; infinity without one.
+   * Looks once a second for all that wait, and never before the call. Resolves with when the oldest part was replaced
+   * whose files are still there, in seconds since 1970; infinity without one.
    */
   function nextLook(): Promise<number> {
     look ??= delay(GONE_POLL_MS).then(async () => {

@@ -17,8 +17,8 @@ export interface BinaryQuery extends Query {
 
 /**
  * The trace database: everything that is used of ClickHouse. `clickhouse/` asks a server over HTTP; the adapters are
- * `embedded/`, whose server Heddle starts, and `elsewhere/`, for a server or a cluster that others operate. Date-times go
- * in and come out as ISO 8601 with microseconds and `Z`. While the database does not answer, all methods reject with
+ * `embedded/`, whose server Heddle starts, and `elsewhere/`, for a server or a cluster that others operate. Date-times
+ * go in and come out as ISO 8601 with microseconds and `Z`. While the database does not answer, all methods reject with
  * `StoreFailed`, so that jobs wait for it.
  */
 export interface TraceDb extends AsyncDisposable {
@@ -35,7 +35,10 @@ export interface TraceDb extends AsyncDisposable {
    * of them. Otherwise like `query`.
    */
   text(query: Query, signal?: AbortSignal): AsyncIterable<Buffer>
-  /** Streams rows in Native, ClickHouse's own exact format, cut anywhere, for {@link insertNative}. Otherwise like `query`. */
+  /**
+   * Streams rows in Native, ClickHouse's own exact format, cut anywhere, for {@link insertNative}. Otherwise like
+   * `query`.
+   */
   native(query: Query, signal?: AbortSignal): AsyncIterable<Uint8Array>
   /**
    * Inserts rows that `native` has returned with the same columns. Where it fails, some of them may be stored.
@@ -49,9 +52,9 @@ export interface TraceDb extends AsyncDisposable {
    */
   insert(table: string, rows: readonly object[]): Promise<void>
   /**
-   * Inserts rows that add up with others of their key, in a commit of their own; otherwise like `insert`. Where it fails,
-   * some of them may be stored. Repeated with the same rows and token, a cluster stores each once, as long as it remembers
-   * the token (an hour, by its defaults), and a database on one machine may store them twice.
+   * Inserts rows that add up with others of their key, in a commit of their own; otherwise like `insert`. Where it
+   * fails, some of them may be stored. Repeated with the same rows and token, a cluster stores each once, as long as it
+   * remembers the token (an hour, by its defaults), and a database on one machine may store them twice.
    */
   insertOnce(table: string, rows: readonly object[], token: string): Promise<void>
   /** Runs a statement that returns nothing. */
@@ -77,8 +80,8 @@ export async function rowsOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
 }
 
 /**
- * The first row, for queries that return one at most. They are read to their end: a query that is left before it keeps its
- * slot among the reads until it has been ended, and until then the next read of its owner has one thread only.
+ * The first row, for queries that return one at most. They are read to their end: a query that is left before it keeps
+ * its slot among the reads until it has been ended, and until then the next read of its owner has one thread only.
  */
 export async function firstOf<Row>(rows: AsyncIterable<Row>): Promise<Row | undefined> {
   const [first] = await rowsOf(rows)

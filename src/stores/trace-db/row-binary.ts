@@ -23,8 +23,8 @@ export interface RowBinary {
 }
 
 /**
- * Runs a query and cuts what it returns into pieces of whole rows, for {@link readRowBinary}. Pieces that hold whole rows
- * pass uncopied.
+ * Runs a query and cuts what it returns into pieces of whole rows, for {@link readRowBinary}. Pieces that hold whole
+ * rows pass uncopied.
  * @throws as `TraceDb.rowBinary`; Error when the reply ends within a row.
  */
 export async function* wholeRows(

@@ -18,8 +18,8 @@ export function wholeLines(
 }
 
 /**
- * Makes pieces of whole lines from bytes that are cut anywhere; all but the last have at least `bytesMin`. Pieces that hold
- * whole lines, and enough of them, pass uncopied.
+ * Makes pieces of whole lines from bytes that are cut anywhere; all but the last have at least `bytesMin`. Pieces that
+ * hold whole lines, and enough of them, pass uncopied.
  * @throws Error when the bytes end within a line.
  */
 export async function* wholeLinesOf(pieces: AsyncIterable<Buffer>, bytesMin = 0): AsyncGenerator<Buffer> {

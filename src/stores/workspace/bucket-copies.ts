@@ -11,8 +11,8 @@ import pMap from 'p-map'
 import { isMissing } from '../blobs/s3-errors.ts'
 
 /**
- * S3 copies at most 5 GiB by one request, and nothing is heard of it until it is done: so many bytes are copied well within
- * the time of silence that ends a connection. 10,000 parts of it are 2.5 TiB.
+ * S3 copies at most 5 GiB by one request, and nothing is heard of it until it is done: so many bytes are copied well
+ * within the time of silence that ends a connection. 10,000 parts of it are 2.5 TiB.
  */
 const PART_BYTES = 256 * 1024 ** 2
 
@@ -24,7 +24,10 @@ export interface Copy {
   to: string
 }
 
-/** Copies an object inside a bucket, without its bytes passing through here; resolves with its size, undefined where it is missing. */
+/**
+ * Copies an object inside a bucket, without its bytes passing through here; resolves with its size, undefined where it
+ * is missing.
+ */
 export async function copyObject(
   s3: S3Client,
   bucket: string,

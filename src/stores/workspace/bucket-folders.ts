@@ -1,11 +1,11 @@
 /**
  * Folders as objects of a bucket. The engine has the other half, in `engine/src/engine/bucket.py`:
  *
- *     folders/outputs/01a1…             {"generation": "…", "files": [{"name": "adapter_config.json", "bytes": 812}, …]}
+ *     folders/outputs/01a1…             {"generation": "…", "files": [{"name": "a.json", "bytes": 812}, …]}
  *     files/outputs/01a1…/GENERATION/0  the bytes of the first of these files
  *
- * The object below `folders/` is written last and replaced at once, so a folder is whole or not there. Each time that a folder
- * is written, its files are a new generation; those of the last one are deleted after it.
+ * The object below `folders/` is written last and replaced at once, so a folder is whole or not there. Each time that a
+ * folder is written, its files are a new generation; those of the last one are deleted after it.
  */
 import {
   DeleteObjectsCommand,

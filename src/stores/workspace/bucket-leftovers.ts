@@ -11,8 +11,8 @@ const LOOK_EVERY_MS = 6 * 3_600_000
 const FILES_MAX = 100_000
 
 /**
- * Removes files of which no folder knows: those of an engine or server that ended while it wrote them, and those that several
- * replaced at once. Now and from time to time.
+ * Removes files of which no folder knows: those of an engine or server that ended while it wrote them, and those that
+ * several replaced at once. Now and from time to time.
  */
 export function removeLeftovers(deps: {
   folders: BucketFolders

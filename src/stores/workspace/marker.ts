@@ -3,12 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 
 /**
- * In the root of a workspace that is a folder: says that its folders may be removed, and tells it from others; nodes of Ray
- * look for it (engine/src/engine/remote.py).
+ * In the root of a workspace that is a folder: says that its folders may be removed, and tells it from others; nodes of
+ * Ray look for it (engine/src/engine/remote.py).
  */
 const MARKER_FILE = '.heddle-workspace'
 
-/** What is in a workspace of a version that made no marker: folders by ids and digests, and those of logs and of copies. */
+/**
+ * What is in a workspace of a version that made no marker: folders by ids and digests, and those of logs and of copies.
+ */
 const FOLDERS = new Set(['adapters', 'checkpoints', 'data', 'jobs', 'outputs'])
 const NAME_IN_FOLDER = /^[0-9a-f-]{32,}(?:\.[\w-]+)*$/
 const OTHER_FOLDERS = new Set(['copies', 'logs'])

@@ -13,7 +13,8 @@ const REPORT_EVERY_MS = 500
 /** Backups of the running server. */
 export interface Backups {
   /**
-   * Writes a backup and reports its progress, as lines of JSON; one at a time. It ends with the client that waits for it.
+   * Writes a backup and reports its progress, as lines of JSON; one at a time. It ends with the client that waits for
+   * it.
    * @throws 400 and 409 for a path that cannot be written to, 409 while another backup is being written
    */
   write(req: BackupReq, context: Pick<CallContext, 'signal'>): Promise<AsyncIterable<Uint8Array>>

@@ -13,8 +13,9 @@ const StoreHealth = z
 
 /**
  * Answered with 503 and a `reason` when a store fails. Degraded with 200 for some minutes after an error that is a bug
- * of the server, from a write that failed until one succeeds, while writes to the control database wait for long or its clock differs, and while a part of the trace database cannot be read. An
- * engine process that does not run changes neither.
+ * of the server, from a write that failed until one succeeds, while writes to the control database wait for long or its
+ * clock differs, and while a part of the trace database cannot be read. An engine process that does not run changes
+ * neither.
  */
 export const HealthRes = z
   .object({

@@ -4,8 +4,8 @@ import type { HistogramPoint, MetricFamily } from '../../telemetry.ts'
 type Family = MetricObjectWithValues<MetricValueWithName<string>>
 
 /**
- * What the registry has, metric by metric. Summaries are left out: their quantiles cannot be added up, and histograms of the same
- * values are there. So are values that are no numbers yet.
+ * What the registry has, metric by metric. Summaries are left out: their quantiles cannot be added up, and histograms
+ * of the same values are there. So are values that are no numbers yet.
  */
 export function familiesOf(registered: readonly Family[]): MetricFamily[] {
   return registered.flatMap(({ name, help, type, values }): MetricFamily[] => {

@@ -1,6 +1,9 @@
 import type { AuthMode } from '../../accounts/sessions/me.ts'
 
-/** What stands for a key. Local mode accepts any; W&B clients refuse one with fewer than 40 characters after its first dash. */
+/**
+ * What stands for a key. Local mode accepts any; W&B clients refuse one with fewer than 40 characters after its first
+ * dash.
+ */
 const EXAMPLE_KEYS: Record<AuthMode, string> = { local: `local-${'0'.repeat(40)}`, keys: 'YOUR_KEY' }
 
 /** What is more to see. A browser sends no key, so pages that need one are no links. */

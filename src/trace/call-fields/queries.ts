@@ -29,7 +29,10 @@ export interface SampleRow {
   older: string[]
 }
 
-/** Payloads of the newest calls that are read: all four of 20,000 calls of 2 kB take 0.5 s on two cores, one of 80,000 as much. */
+/**
+ * Payloads of the newest calls that are read: all four of 20,000 calls of 2 kB take 0.5 s on two cores, one of 80,000
+ * as much.
+ */
 const PAYLOADS_MAX = 80_000
 
 /** They may be large, so they have a limit of their own, as the size of whole calls. */

@@ -21,8 +21,8 @@ const OUTPUT = sumOf('completion_tokens', 'output_tokens')
 const TOTAL = tokens('total_tokens')
 
 /**
- * Usage of calls: `usage.1` is a model, `usage.2` the JSON of its counts. Wire: services name tokens differently. A missing
- * total is the sum of input and output, as in the usage of one call.
+ * Usage of calls: `usage.1` is a model, `usage.2` the JSON of its counts. Wire: services name tokens differently. A
+ * missing total is the sum of input and output, as in the usage of one call.
  */
 const TOKENS: Record<TokenMetric, string> = {
   input_tokens: INPUT,

@@ -2,7 +2,10 @@ import { tooLarge } from '../../errors.ts'
 import { forEachYielding } from '../../yielding.ts'
 import type { ModelUsage } from './wire.ts'
 
-/** What one call used of one model, of all calls that are added up: about 350 characters of JSON each, and as many bytes in memory. */
+/**
+ * What one call used of one model, of all calls that are added up: about 350 characters of JSON each, and as many bytes
+ * in memory.
+ */
 const USAGES_MAX = 250_000
 
 /** Characters of the names of these models: calls name models in any length, and so does every call above them. */
@@ -30,9 +33,9 @@ export interface UsedCall {
 }
 
 /**
- * Adds to what each call used what all of its descendants among the given calls did, and returns it by call and model. It
- * works from the leaves up without recursion: traces may be deep. Calls that are each other's ancestors, which only a
- * faulty client sends, are left unchanged. `onUsage` is called for each model that is added to a call.
+ * Adds to what each call used what all of its descendants among the given calls did, and returns it by call and model.
+ * It works from the leaves up without recursion: traces may be deep. Calls that are each other's ancestors, which only
+ * a faulty client sends, are left unchanged. `onUsage` is called for each model that is added to a call.
  */
 export async function withDescendants(
   calls: readonly UsedCall[],

@@ -22,7 +22,10 @@ export function selectCosts(
   }
 }
 
-/** The newest prices of each model in a project, up to `limit` for each. @throws 4xx for too many models, or too long names */
+/**
+ * The newest prices of each model in a project, up to `limit` for each.
+ * @throws 4xx for too many models, or too long names
+ */
 export function selectPrices(projectId: string, llmIds: readonly string[], limit: number): Sql {
   const params = createParams()
   return {

@@ -2,7 +2,10 @@ import { isRecord } from '../../is-record.ts'
 import { memberText } from '../../lossless-json.ts'
 import { type Price, priceAt } from './prices.ts'
 
-/** Models of one call that are read; calls of one model have one, and those of agents some. Work for a call grows with it. */
+/**
+ * Models of one call that are read; calls of one model have one, and those of agents some. Work for a call grows with
+ * it.
+ */
 const MODELS_MAX = 1000
 
 /** Wire: services name the tokens in one of two ways. */

@@ -82,12 +82,15 @@ export function selectWindow({ selection, aggregates, params }: Work): Query {
   }
 }
 
-/** Payloads without a trigger that are read for their paths: thousands of usual size, which are parsed in some hundred milliseconds. */
+/**
+ * Payloads without a trigger that are read for their paths: thousands of usual size, which are parsed in some hundred
+ * milliseconds.
+ */
 const SAMPLED_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * The newest payload of each of up to `limit` triggers, and up to `limit` of the newest without a trigger. Wire: the payloads of
- * one trigger have one shape; those without may have any.
+ * The newest payload of each of up to `limit` triggers, and up to `limit` of the newest without a trigger. Wire: the
+ * payloads of one trigger have one shape; those without may have any.
  */
 export function selectSamples(selection: Selection, limit: number): Query {
   const params = createParams()

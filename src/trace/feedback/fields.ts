@@ -79,7 +79,8 @@ export function columnOf(path: string): Column {
 }
 
 /**
- * Reads fields of stored rows: their texts, in the order of the paths. However many fields lead into a value, it is walked once.
+ * Reads fields of stored rows: their texts, in the order of the paths. However many fields lead into a value, it is
+ * walked once.
  * @throws 400 for what is not a field.
  */
 export function fieldsReader(
@@ -107,7 +108,9 @@ export function fieldsReader(
 interface Branch {
   fields: number[]
   steps: Map<string, Branch>
-  /** By names of members and positions of elements: a step of digits may be either, and several may mean one position. */
+  /**
+   * By names of members and positions of elements: a step of digits may be either, and several may mean one position.
+   */
   parts: Map<string | number, Branch[]>
 }
 

@@ -13,7 +13,10 @@ import type { FeedbackCreateReq } from './wire.ts'
 /** An id is a UUID by custom; longer ones would only fill the table's key. */
 const ID_CHARS_MAX = 128
 
-/** The row of feedback that a user gives. @throws 400 for what its type does not allow, 404 for an annotation of an unknown object */
+/**
+ * The row of feedback that a user gives.
+ * @throws 400 for what its type does not allow, 404 for an annotation of an unknown object
+ */
 export type RowCheck = (feedback: FeedbackCreateReq, user: string) => Promise<StoredRow>
 
 export function createRowCheck(deps: {

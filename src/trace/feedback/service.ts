@@ -23,7 +23,10 @@ import type * as wire from './wire.ts'
 /** Annotations in a batch are each checked against an object; clients halve a batch that is refused as too large. */
 const BATCH_MAX = 1000
 
-/** Besides its text, a field of a row takes as much memory as about so many characters of the reply, also where it is absent. */
+/**
+ * Besides its text, a field of a row takes as much memory as about so many characters of the reply, also where it is
+ * absent.
+ */
 const CELL_CHARS = 32
 
 /** The time in an id that is derived from content alone. */

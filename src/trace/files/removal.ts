@@ -19,8 +19,8 @@ export interface FilesRemovalDeps {
 }
 
 /**
- * Bytes that are younger may be those of a file whose row another server is about to write: they are left to the sweep of blobs that
- * nothing owns.
+ * Bytes that are younger may be those of a file whose row another server is about to write: they are left to the sweep
+ * of blobs that nothing owns.
  */
 const ARRIVED_MS = 3_600_000
 

@@ -13,7 +13,9 @@ export interface Labels {
   aliases: string[]
 }
 
-/** Tags and aliases of versions: any number of tags on each, and aliases that each stand for one version of an object. */
+/**
+ * Tags and aliases of versions: any number of tags on each, and aliases that each stand for one version of an object.
+ */
 export interface Labelling {
   /** By `keyOf` of their versions. */
   labelsOf(projectId: string, objectIds: readonly string[]): Promise<Map<string, Labels>>

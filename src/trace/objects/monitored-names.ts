@@ -8,9 +8,9 @@ import { isLive, keyOf, type VersionName, type VersionReading } from './versions
 const VERSIONS_MAX = 1_000
 
 /**
- * Whether a version that is published under a name may change what a monitor of the project does: the name is that of a monitor, or one
- * of its scorers, or what a scorer leads to, is named so without a digest. Where monitors lead to more than a thousand versions, every
- * name counts.
+ * Whether a version that is published under a name may change what a monitor of the project does: the name is that of a
+ * monitor, or one of its scorers, or what a scorer leads to, is named so without a digest. Where monitors lead to more
+ * than a thousand versions, every name counts.
  */
 export type IsMonitored = (projectId: string, objectId: string) => Promise<boolean>
 

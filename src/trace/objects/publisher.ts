@@ -42,8 +42,9 @@ export type Review = (
 ) => Promise<string[]>
 
 /**
- * The same content under the same name makes no new version; a deleted one is restored with its old index. Of a monitor it is noted
- * as published last, and by whom, since the version that a client published last decides whether the monitor runs, and in whose name.
+ * The same content under the same name makes no new version; a deleted one is restored with its old index. Of a monitor
+ * it is noted as published last, and by whom, since the version that a client published last decides whether the
+ * monitor runs, and in whose name.
  */
 export interface Publisher {
   /** @throws 403 for monitors, and names by which one acts, of a caller who may only add data; 400, 403 for names */

@@ -134,7 +134,9 @@ export function selectSizes(projectId: string, ids: readonly VersionId[]): Query
   return ofVersions("length(ifNull(val, '')) AS bytes", projectId, ids)
 }
 
-/** Two lists select the pairs: an object that has a version of another under the same digest has the same value there. */
+/**
+ * Two lists select the pairs: an object that has a version of another under the same digest has the same value there.
+ */
 function ofVersions(column: string, projectId: string, ids: readonly VersionId[]): Query {
   const params = createParams()
   const objectIds = params.bindIds([...new Set(ids.map((version) => version.object_id))])

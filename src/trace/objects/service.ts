@@ -41,8 +41,8 @@ export interface Objects extends Publisher, Omit<Labelling, 'labelsOf' | 'remove
   readValues(projectId: string, names: readonly VersionName[]): Promise<(JsonText | null | undefined)[]>
   query(req: wire.ObjsQueryReq): Promise<wire.ObjsQueryRes>
   /**
-   * Of each object of a class the version that was published last. Wire: that may be an older one than `latest`, if its content was
-   * published once more.
+   * Of each object of a class the version that was published last. Wire: that may be an older one than `latest`, if its
+   * content was published once more.
    */
   lastPublished(projectId: string, baseObjectClass: string): Promise<wire.Obj[]>
   /** Calls a function for versions that this server publishes, deletes or erases from now on. */

@@ -25,8 +25,8 @@ const JSON_CHARS_MAX = 4 * 1024 * 1024
 
 /**
  * Wire: dotted names become nested objects, and a text that is a JSON array or object becomes that. Objects of one name
- * are merged, whichever way they are written. Where a name continues below a value, as `a` and `a.b` do, the later one is
- * not split, which loses neither; nor is a name of too many parts.
+ * are merged, whichever way they are written. Where a name continues below a value, as `a` and `a.b` do, the later one
+ * is not split, which loses neither; nor is a name of too many parts.
  */
 export function treeOf(attributes: readonly unknown[]): Tree {
   const tree = emptyTree()

@@ -1,7 +1,8 @@
 /**
  * The attributes of each convention by their meaning, in order of precedence: OpenTelemetry's for generative AI
  * (`gen_ai`), OpenInference (`input.value`, `llm`), OpenLLMetry (`traceloop`), Vercel's AI SDK (`ai`), MLflow, Google's
- * Agent Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT, Sentry. Wire: the first that is present counts.
+ * Agent Development Kit (`gcp.vertex.agent`), Pydantic AI and Logfire, OpenLIT, Sentry. Wire: the first that is present
+ * counts.
  */
 
 /** Inputs stay under the name of their attribute. */
@@ -67,8 +68,8 @@ export const USAGE = {
     'ai.usage.totalTokens',
     'mlflow.chat.tokenUsage.total_tokens',
   ],
-  // All of these count cached tokens among those of the input, as prices do (`costs/usage-costs.ts`). The AI SDK does so since it
-  // has the details.
+  // All of these count cached tokens among those of the input, as prices do (`costs/usage-costs.ts`). The AI SDK does
+  // so since it has the details.
   cache_creation_input_tokens: [
     'gen_ai.usage.cache_creation.input_tokens',
     'llm.token_count.prompt_details.cache_write',
@@ -102,7 +103,10 @@ export const ATTRIBUTES = {
   tool_name: ['ai.toolCall.name'],
 }
 
-/** What operation of the AI SDK a span is: a whole one, such as `ai.streamText`, or a request of it, `ai.streamText.doStream`. */
+/**
+ * What operation of the AI SDK a span is: a whole one, such as `ai.streamText`, or a request of it,
+ * `ai.streamText.doStream`.
+ */
 export const AI_SDK_OPERATION = ['ai.operationId']
 
 /** The session of OpenInference, which every span of a trace has. */
@@ -115,7 +119,7 @@ export const THREAD = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 
 export const IS_TURN = ['gen_ai.conversation.id', 'gcp.vertex.agent.session_id', 'wandb.is_turn']
 
 /**
- * What a root span has, all of it, that is a turn of its thread: threads without a turn are not listed. Spans of browsers
- * have a session too, but are no turns.
+ * What a root span has, all of it, that is a turn of its thread: threads without a turn are not listed. Spans of
+ * browsers have a session too, but are no turns.
  */
 export const IS_TURN_AS_ROOT = [SESSION, 'openinference.span.kind']

@@ -49,7 +49,10 @@ export interface Conversion {
 export const NO_PROJECT =
   'No project: send the header "project_id: ENTITY/PROJECT" or the resource attributes wandb.entity and wandb.project'
 
-/** Converts spans to calls. @throws 400 for bytes that are no export, or no project of the request; 413 for too many spans or fields */
+/**
+ * Converts spans to calls.
+ * @throws 400 for bytes that are no export, or no project of the request; 413 for too many spans or fields
+ */
 export function convertSpans(exported: ExportedSpans): Conversion {
   if (exported.projectId !== undefined) parseProjectId(exported.projectId)
   const { decode } = encodingOf(exported.contentType)
@@ -122,7 +125,8 @@ function converted({ span, resource, projectId }: PlacedSpan, user: string): Con
 }
 
 /**
- * A call has the id of its span, so of two spans of a project with one id but different traces the second would replace the first.
+ * A call has the id of its span, so of two spans of a project with one id but different traces the second would replace
+ * the first.
  * @throws 400 for the second
  */
 function createIdCheck(): (span: ConvertedSpan) => void {

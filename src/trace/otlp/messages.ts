@@ -20,7 +20,9 @@ export function messagesIn(events: readonly ShownEvent[], direction: 'inputs' | 
 
 const MESSAGE = { inputs: /^gen_ai\.(system|user|assistant|tool)\.message$/, output: /^gen_ai\.choice$/ }
 
-/** Wire: the message is the event's attributes, or a JSON text in one of them; its role may be only in the event's name. */
+/**
+ * Wire: the message is the event's attributes, or a JSON text in one of them; its role may be only in the event's name.
+ */
 function messageOf({ name, attributes }: ShownEvent): Plain {
   const body = valueAt(attributes, 'gen_ai.event.content') ?? attributes
   const [, role = 'assistant'] = MESSAGE.inputs.exec(name) ?? []

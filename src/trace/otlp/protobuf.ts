@@ -4,8 +4,8 @@ import protobuf from 'protobufjs'
 import { invalidRequest, messageOf, tooLarge } from '../../errors.ts'
 
 /**
- * Fields of one request. Each may become objects of some hundred bytes, though it took two bytes to send; eight thousand
- * spans with fifty attributes each have fewer.
+ * Fields of one request. Each may become objects of some hundred bytes, though it took two bytes to send; eight
+ * thousand spans with fifty attributes each have fewer.
  */
 const FIELDS_MAX = 2_000_000
 

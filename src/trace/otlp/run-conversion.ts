@@ -27,8 +27,8 @@ const convert = createLimitedWork<ExportedSpans, SerializedConversion>({
 
 /**
  * Converts spans to calls, in a thread where that may take long.
- * @throws 400 for bytes that are no export, 413 for one that has too many spans or fields, or takes too long or too much memory, 503
- * without a thread.
+ * @throws 400 for bytes that are no export, 413 for one that has too many spans or fields, or takes too long or too
+ * much memory, 503 without a thread.
  */
 export async function runConversion(exported: ExportedSpans): Promise<ConvertedExport> {
   if (exported.bytes.byteLength <= BYTES_HERE_MAX) {

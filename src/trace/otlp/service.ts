@@ -29,8 +29,8 @@ export function createOtlp(deps: {
   const ops = createSpanOps(deps)
 
   /**
-   * Publishes the ops of spans of one project and names them in the rows. The names of spans, which may hold anything, are redacted
-   * before that.
+   * Publishes the ops of spans of one project and names them in the rows. The names of spans, which may hold anything,
+   * are redacted before that.
    */
   async function nameOps(projectId: string, spans: readonly ConvertedSpan[], user: string): Promise<void> {
     const names = spans.map(({ spanName }) => spanName)

@@ -40,7 +40,10 @@ export interface ShownResource {
   dropped_attributes_count: number
 }
 
-/** Converts a span to a call. @throws 400 for invalid ids or times, and names of attributes with too many dots or levels. */
+/**
+ * Converts a span to a call.
+ * @throws 400 for invalid ids or times, and names of attributes with too many dots or levels.
+ */
 export function callOfSpan(span: Span, { project_id, resource }: SpanSource) {
   const tree = treeOf(span.attributes)
   const events = span.events.map(shownEvent)

@@ -9,7 +9,10 @@ const Unchecked = z.array(z.unknown()).default([])
 /** Wire: JSON writes ids as hex, unlike other bytes; protobuf has the bytes themselves. */
 const Id = z.union([z.string(), z.instanceof(Uint8Array).transform(hexOf)]).default('')
 
-/** Wire: exporters write 64-bit integers as text, or as numbers, which are not exact beyond 2^53: nanoseconds are then near. */
+/**
+ * Wire: exporters write 64-bit integers as text, or as numbers, which are not exact beyond 2^53: nanoseconds are then
+ * near.
+ */
 const Long = z
   .union([z.string().regex(/^-?\d{1,20}$/), z.number().refine(Number.isInteger)])
   .transform(BigInt)

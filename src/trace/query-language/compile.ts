@@ -17,7 +17,10 @@ export interface FieldExpression {
   isNeverNull?: boolean
   /** The words of that column are indexed (`word-index.ts`). */
   hasWordIndex?: boolean
-  /** A truncated copy of the field: comparing it with texts of fewer than `bytes` has the same result and takes less time. */
+  /**
+   * A truncated copy of the field: comparing it with texts of fewer than `bytes` has the same result and takes less
+   * time.
+   */
   truncated?: { field: () => FieldExpression; bytes: number }
   /** `sql` is a column that has a leaf of this document: a merged row has both from the same one of its rows. */
   leafOf?: string
@@ -50,8 +53,8 @@ function checkDepth(value: unknown, levels: number): void {
 }
 
 /**
- * Conditions in SQL, each true for at least one of the rows that were merged into a row for which the query holds: each is of
- * one document, whose leaves and texts a merged row has from one row. None for a query that most rows may match.
+ * Conditions in SQL, each true for at least one of the rows that were merged into a row for which the query holds: each
+ * is of one document, whose leaves and texts a merged row has from one row. None for a query that most rows may match.
  */
 export function compilePrefilters(query: Query, fields: FieldResolver, params: Params): string[] {
   const scope = { fields, params, conditions: 0 }

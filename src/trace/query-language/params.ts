@@ -18,11 +18,17 @@ export interface Params {
   bind(value: unknown, type: string): string
   /** Binds the project whose rows are selected, which is the owner of the query (stores/trace-db/port.ts). */
   bindProject(id: string): string
-  /** Binds the texts of a list of the request and returns SQL for their set. @throws 400 for too many, 413 as `bind`. */
+  /**
+   * Binds the texts of a list of the request and returns SQL for their set.
+   * @throws 400 for too many, 413 as `bind`.
+   */
   bindTexts(texts: readonly string[]): string
   /** Binds a number and returns SQL for it. */
   bindNumber(value: number): string
-  /** Binds the numbers of a list of the request and returns SQL for their set. @throws 400 for too many, 413 as `bind`. */
+  /**
+   * Binds the numbers of a list of the request and returns SQL for their set.
+   * @throws 400 for too many, 413 as `bind`.
+   */
   bindNumbers(values: readonly number[]): string
   /** Binds ids of any number, none of which has a space, and returns SQL for their set. */
   bindIds(ids: readonly string[]): string

@@ -1,6 +1,6 @@
 /**
- * JSON texts may hold what the database's parser refuses, and the whole text with it: half a surrogate pair, an integer of
- * 2^64 or more, a number beyond the range of Float64.
+ * JSON texts may hold what the database's parser refuses, and the whole text with it: half a surrogate pair, an integer
+ * of 2^64 or more, a number beyond the range of Float64.
  */
 
 /** An escaped backslash or a whole pair. */
@@ -19,8 +19,8 @@ const BEGIN = '\x01'
 const END = '\x02'
 
 /**
- * SQL for a JSON text that the database can parse: the same text where it can parse that one. Otherwise half a surrogate pair
- * is U+FFFD, and a large number a string of the same characters, as in truncated copies.
+ * SQL for a JSON text that the database can parse: the same text where it can parse that one. Otherwise half a
+ * surrogate pair is U+FFFD, and a large number a string of the same characters, as in truncated copies.
  * @param text SQL of it, which is repeated
  */
 export function readableJson(text: string): string {

@@ -21,8 +21,8 @@ const WHOLE_WORDS = /(?<=[^a-z])[a-z]{2,}(?=[^a-z])/g
 const NUMBERED_BEGINNING = String.raw`\\u00`
 
 /**
- * How JSON may spell an ASCII character by its number, such as `\u0041`, up to the last digit; as SQL. Control characters
- * count as well: the database writes the text of an object anew, with `\n` for `\u000a`.
+ * How JSON may spell an ASCII character by its number, such as `\u0041`, up to the last digit; as SQL. Control
+ * characters count as well: the database writes the text of an object anew, with `\n` for `\u000a`.
  */
 const NUMBERED = String.raw`['\\u000', '\\u001', '\\u002', '\\u003', '\\u004', '\\u005', '\\u006', '\\u007']`
 
@@ -50,10 +50,10 @@ export function wordsSql(document: string): string {
 }
 
 /**
- * SQL that an index of words decides: true for every document in which any of some texts of printable ASCII may occur, in
- * upper or lower case; undefined where the index cannot exclude documents, since a text has no word that is long enough.
- * A word between two others is a word of the document too. The first and the last may be parts of words there, for which all words of
- * the index are searched.
+ * SQL that an index of words decides: true for every document in which any of some texts of printable ASCII may occur,
+ * in upper or lower case; undefined where the index cannot exclude documents, since a text has no word that is long
+ * enough. A word between two others is a word of the document too. The first and the last may be parts of words there,
+ * for which all words of the index are searched.
  */
 export function hasWordsSql(document: string, texts: readonly string[], params: Params): string | undefined {
   const words = wordsSql(document)

@@ -12,10 +12,16 @@ export function refsAmong(inputs: string): string[] {
   })
 }
 
-/** Characters of values that refs among the inputs of one call are resolved to, but for a single larger one: it may name one often. */
+/**
+ * Characters of values that refs among the inputs of one call are resolved to, but for a single larger one: it may name
+ * one often.
+ */
 const VALUES_CHARS_MAX = 32 * 1024 * 1024
 
-/** The inputs of a call with their refs resolved. @throws 413 that names the call, before values of too many characters are put in */
+/**
+ * The inputs of a call with their refs resolved.
+ * @throws 413 that names the call, before values of too many characters are put in
+ */
 export function withValues(
   { id, inputs: { text: inputs } }: Pick<Call, 'id' | 'inputs'>,
   values: ReadonlyMap<string, JsonText>,

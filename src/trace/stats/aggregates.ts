@@ -37,8 +37,8 @@ const NULL_WHERE_NOTHING = new Set<Aggregation>(['min', 'max'])
 const AGGREGATES_MAX = 1000
 
 /**
- * Every aggregate of the metrics, each once. @throws 400 for invalid percentiles, for too many aggregates, and for two metrics
- * with an aggregate of one name, as `count` of `true_a` and `count_true` of `a` are.
+ * Every aggregate of the metrics, each once. @throws 400 for invalid percentiles, for too many aggregates, and for two
+ * metrics with an aggregate of one name, as `count` of `true_a` and `count_true` of `a` are.
  */
 export function aggregatesOf(metrics: readonly Metric[], params: Params): Aggregate[] {
   const count = metrics.reduce((sum, one) => sum + one.aggregations.length + one.percentiles.length, 0)

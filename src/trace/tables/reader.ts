@@ -20,7 +20,10 @@ export interface TableReader {
   /** Wire: an unknown table has no rows. */
   query(req: wire.TableQueryReq, context: CallContext): Promise<wire.TableQueryRes>
   queryStream(req: wire.TableQueryReq, context: CallContext): Promise<AsyncIterable<wire.TableRow>>
-  /** The values of some rows of a table, by their digests, without those that are not in it. @throws 413 for too much */
+  /**
+   * The values of some rows of a table, by their digests, without those that are not in it.
+   * @throws 413 for too much
+   */
   readRows(projectId: string, table: string, rowDigests: readonly string[]): Promise<Map<string, JsonText>>
   queryStats(req: wire.TableQueryStatsReq): Promise<wire.TableQueryStatsRes>
   /** Wire: unknown tables are left out. */

@@ -20,7 +20,10 @@ import {
 /** ClickHouse searches for at most 255 texts at once. */
 const SEARCHED_AT_ONCE = 200
 
-/** Clients send files and tables before what names them: a call follows within seconds, or when its machine is online again. */
+/**
+ * Clients send files and tables before what names them: a call follows within seconds, or when its machine is online
+ * again.
+ */
 const NAMED_WITHIN_MS = 6 * 3_600_000
 
 /** A time before which contents were sent that are named by now, where anything names them. */
@@ -43,15 +46,17 @@ export type RemoveContents = (
 
 /** Where contents are looked for, and before which time they were sent. */
 export interface UnusedIn extends Limit {
-  /** Whether the change may remove what names contents that were sent later: these are looked for six hours from now. */
+  /**
+   * Whether the change may remove what names contents that were sent later: these are looked for six hours from now.
+   */
   youngerLater?: boolean
 }
 
 /**
  * Makes a change that removes calls or objects, and then removes the files and tables of their projects that nothing
- * names any more. What was sent after the time of its project stays, since what names it may not have come yet. A project
- * through which it cannot look, since it is too large for the time of a query or the server ends, is looked through later, as a
- * job that is stored before the change.
+ * names any more. What was sent after the time of its project stays, since what names it may not have come yet. A
+ * project through which it cannot look, since it is too large for the time of a query or the server ends, is looked
+ * through later, as a job that is stored before the change.
  * @throws as the change does
  */
 export type RemoveUnused = (

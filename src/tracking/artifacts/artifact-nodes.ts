@@ -4,8 +4,8 @@ import { type CollectionRef, type Member, ownMember } from './members.ts'
 import type { FileRow, VersionRow } from './queries.ts'
 import { tagsOf } from './versions.ts'
 
-// Nodes are what GraphQL passes from field to field: an interface has what the resolvers of fields read, and the function
-// that makes one adds the fields that need no resolver.
+// Nodes are what GraphQL passes from field to field: an interface has what the resolvers of fields read, and the
+// function that makes one adds the fields that need no resolver.
 
 /** A type of a project's artifacts. */
 export interface TypeNode {

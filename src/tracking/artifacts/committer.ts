@@ -28,8 +28,8 @@ export interface Committer {
   /**
    * Commits a pending version; one that is committed already stays as it is, because clients retry.
    * @param rights of who commits it: files of an earlier version are missing where they do not allow to read that one
-   * @throws 400 when files are missing or the manifest asks for what is not supported, 403 of a hook, 404, 409 when it was deleted,
-   * 413 for a manifest that takes too long to read, 503 without a thread to read it.
+   * @throws 400 when files are missing or the manifest asks for what is not supported, 403 of a hook, 404, 409 when it
+   * was deleted, 413 for a manifest that takes too long to read, 503 without a thread to read it.
    */
   commit(id: string, rights: Rights): Promise<void>
 }
@@ -86,7 +86,11 @@ export function createCommitter({ control, contents, hooks }: CommitterDeps): Co
   return { commit }
 }
 
-/** A file for every entry: a reference, or bytes that were uploaded for this version or for an earlier one that the entry names. @throws 400. */
+/**
+ * A file for every entry: a reference, or bytes that were uploaded for this version or for an earlier one that the
+ * entry names.
+ * @throws 400.
+ */
 async function filesOf(
   tx: ControlTx,
   id: string,

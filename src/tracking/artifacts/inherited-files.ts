@@ -9,8 +9,8 @@ import * as queries from './queries.ts'
 export type InheritedFiles = ReadonlyMap<string, ReadonlyMap<string, queries.FileContent>>
 
 /**
- * Finds the files that entries of a manifest have from earlier versions of an entity, as far as these rights allow to read
- * them. Each version is read once, since a manifest may have a hundred thousand entries of the same one.
+ * Finds the files that entries of a manifest have from earlier versions of an entity, as far as these rights allow to
+ * read them. Each version is read once, since a manifest may have a hundred thousand entries of the same one.
  */
 export async function findInherited(
   control: ControlDb,

@@ -97,7 +97,9 @@ export function countLinked(db: ControlTx, of: OfPortfolio): Promise<number> {
   return countOf(db, linked(db, of.collection_id).where(isReadable(of.rights)))
 }
 
-/** The portfolios that have a version, as far as these rights allow to read them, in the order in which it was linked. */
+/**
+ * The portfolios that have a version, as far as these rights allow to read them, in the order in which it was linked.
+ */
 export function portfoliosOf(
   db: ControlTx,
   of: { artifact_id: string; rights: Rights },

@@ -18,7 +18,8 @@ const PORTFOLIOS_SHOWN_MAX = 500
 export interface Linker {
   /**
    * Adds a version to a portfolio, which is created where it does not exist; repeating a link changes nothing.
-   * @throws 400 for too many aliases, 404 for a version that is not committed, 409 where the name belongs to a sequence or to another type.
+   * @throws 400 for too many aliases, 404 for a version that is not committed, 409 where the name belongs to a sequence
+   * or to another type.
    */
   link(id: string, target: collections.CollectionName, aliases: readonly string[]): Promise<Member>
   /** Removes a version from a portfolio; an absent one is no error. @throws 404, 409 for a sequence. */

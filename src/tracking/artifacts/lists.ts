@@ -54,7 +54,10 @@ export interface ArtifactLists {
   aliasesOfCollection(of: CollectionRef, page: Page): Promise<string[]>
   /** Files by name. @throws 400 for too many names. */
   filesOf(id: string, names: readonly string[], page: Page): Promise<queries.FileRow[]>
-  /** How many files a version has, and their bytes; of the files with these names, where there are any. @throws 400 for too many. */
+  /**
+   * How many files a version has, and their bytes; of the files with these names, where there are any.
+   * @throws 400 for too many.
+   */
   totals(id: string, names?: readonly string[]): Promise<{ count: number; bytes: number }>
   fileUrl(method: 'GET' | 'PUT', id: string, name: string, context: CallContext): Promise<string>
   manifestUrl(method: 'GET' | 'PUT', id: string, context: CallContext): Promise<string>

@@ -10,10 +10,15 @@ import { yielding } from '../../yielding.ts'
 /** A manifest of a hundred thousand files stays below this; it is read as a whole. */
 export const MANIFEST_BYTES_MAX = 64 * 1024 * 1024
 
-/** Files of one version: the largest manifest as clients write it has some 450,000, and a commit writes a row for each. */
+/**
+ * Files of one version: the largest manifest as clients write it has some 450,000, and a commit writes a row for each.
+ */
 const FILES_MAX = 500_000
 
-/** Characters of a reference, of its digest and of its extra members, each: a URL is shorter, and every list of files has them. */
+/**
+ * Characters of a reference, of its digest and of its extra members, each: a URL is shorter, and every list of files
+ * has them.
+ */
 const REFERENCE_CHARS_MAX = 4096
 
 /** One file that a manifest names. */

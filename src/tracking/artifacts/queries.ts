@@ -332,7 +332,10 @@ export function pageFiles(
   return query.orderBy('name').limit(page.limit).execute()
 }
 
-/** How many files a version has, and their bytes, wherever these are; of the files with these names, where there are any. */
+/**
+ * How many files a version has, and their bytes, wherever these are; of the files with these names, where there are
+ * any.
+ */
 export function sumFiles(
   db: ControlTx,
   artifactId: string,
@@ -346,7 +349,10 @@ export function sumFiles(
   return query.executeTakeFirstOrThrow()
 }
 
-/** Bytes here of the files of all versions of an entity that are not deleted; a file that several versions have counts for each. */
+/**
+ * Bytes here of the files of all versions of an entity that are not deleted; a file that several versions have counts
+ * for each.
+ */
 export async function sumOfEntity(db: ControlTx, entity: string): Promise<number> {
   const row = await db
     .selectFrom('artifact_files')

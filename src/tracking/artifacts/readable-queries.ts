@@ -3,8 +3,9 @@ import type { Rights } from '../../access.ts'
 import type { ArtifactCollectionsTable } from '../../stores/control-db/artifact-tables.ts'
 
 /**
- * A condition on the table `collection`: that the caller may read its project. Uses and links may lead to projects that it
- * may not read. The condition is part of the query, since rows that are filtered out afterwards make pages and counts wrong.
+ * A condition on the table `collection`: that the caller may read its project. Uses and links may lead to projects that
+ * it may not read. The condition is part of the query, since rows that are filtered out afterwards make pages and
+ * counts wrong.
  */
 export function isReadable(rights: Rights): Expression<SqlBool> {
   const eb = expressionBuilder<{ collection: ArtifactCollectionsTable }, 'collection'>()

@@ -61,7 +61,10 @@ export interface ArtifactWriter {
   publish(tx: ControlTx, publication: Publication): Promise<{ id: string; version: number }>
   /** Deletes versions, pending ones too, and releases their bytes; deleted ones are no error. */
   removeVersions(ids: readonly string[]): Promise<void>
-  /** Deletes the versions that a run has logged, but for those with an alias other than `latest` and those that are linked. */
+  /**
+   * Deletes the versions that a run has logged, but for those with an alias other than `latest` and those that are
+   * linked.
+   */
   removeOutputs(run_id: string): Promise<void>
   /**
    * Points aliases of collections at a version, away from their previous ones: all of them or, with an error, none.

@@ -15,8 +15,8 @@ const MARK = '\u0000'
 const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/
 
 /**
- * Parses an object. Wire: clients write `NaN` and `Infinity` as bare words. Whole numbers that a number does not hold become a `JsonNumber`,
- * which keeps their digits.
+ * Parses an object. Wire: clients write `NaN` and `Infinity` as bare words. Whole numbers that a number does not hold
+ * become a `JsonNumber`, which keeps their digits.
  * @returns undefined for what is no object, and for one of too many levels, which could not be written again.
  */
 export function parseLine(text: string): Line | undefined {

@@ -68,7 +68,9 @@ export interface SampleWanted {
   samples: number
 }
 
-/** Steps spread evenly over those that have all of the keys, each of which is named once; without keys, over all steps. */
+/**
+ * Steps spread evenly over those that have all of the keys, each of which is named once; without keys, over all steps.
+ */
 export function selectSample(run: RunKey, wanted: SampleWanted): Query {
   const isAny = wanted.keys.length === 0
   const ofKeys = isAny ? '' : 'AND key IN {keys:Array(String)}'
@@ -128,8 +130,8 @@ export function selectPoints(run: RunKey, wanted: PointsWanted & { limit: number
 const POINTS_PER_STRETCH = 4
 
 /**
- * All points of keys that have few, and of the others those that a line drawn through all of them would reach in each of
- * equal stretches of steps (M4: Jugel et al., VLDB 2014). What is no finite number is neither low nor high.
+ * All points of keys that have few, and of the others those that a line drawn through all of them would reach in each
+ * of equal stretches of steps (M4: Jugel et al., VLDB 2014). What is no finite number is neither low nor high.
  */
 export function selectThinned(run: RunKey, wanted: PointsWanted & { samples: number }): Query {
   const stretches = Math.floor(wanted.samples / POINTS_PER_STRETCH)

@@ -6,7 +6,9 @@ import { parseLine, textOf } from './json-lines.ts'
 import * as queries from './queries.ts'
 import { FROM_COLUMNS, type MetricRow, rowsOfLine, STEP_END, type Stream, stepOf, timeOf } from './rows.ts'
 
-/** Steps that one answer holds at most: clients page by a thousand, and users ask for all of a run with a large number. */
+/**
+ * Steps that one answer holds at most: clients page by a thousand, and users ask for all of a run with a large number.
+ */
 const STEPS_MAX = 100_000
 
 /** Characters of the lines of one answer: a step may hold any number of keys, and values of any length. */
@@ -21,7 +23,9 @@ const LOG_LINES_MAX = 10_000
 /** Lines that are parsed before other requests run. */
 const LINES_PER_TURN = 5_000
 
-/** Rows that are made and encoded at once: some tens of milliseconds, and a part of the table that is worth its files. */
+/**
+ * Rows that are made and encoded at once: some tens of milliseconds, and a part of the table that is worth its files.
+ */
 export const ROWS_PER_INSERT = 5_000
 
 /** Characters of keys and values inserted at once: nested values repeat the names around them in each key. */
@@ -55,8 +59,8 @@ export interface Metrics extends MetricsWriting {
   /** How many steps the history has. */
   countSteps(run: queries.RunKey): Promise<number>
   /**
-   * Lines spread evenly over the run, or over a range of its steps; with keys, only lines that have all of them, and no other
-   * members.
+   * Lines spread evenly over the run, or over a range of its steps; with keys, only lines that have all of them, and no
+   * other members.
    * @throws 400 or 413 for more than one answer can hold
    */
   sample(run: queries.RunKey, wanted: SampleWanted): Promise<string[]>
@@ -151,8 +155,8 @@ export interface Written {
 
 interface MetricsWriting {
   /**
-   * Writes lines whose first has the number `offset`; the same lines again change nothing. Nothing is kept of a line that is no JSON
-   * object.
+   * Writes lines whose first has the number `offset`; the same lines again change nothing. Nothing is kept of a line
+   * that is no JSON object.
    */
   write(
     run: queries.RunKey,

@@ -28,7 +28,10 @@ export interface FileStreamDeps {
 }
 
 export function createFileStream({ control, metrics, alerts, log }: FileStreamDeps): FileStream {
-  /** Writes lines of metrics. Lines that cannot be parsed are reported as an alert of the run, since the reply to the client is 200. */
+  /**
+   * Writes lines of metrics. Lines that cannot be parsed are reported as an alert of the run, since the reply to the
+   * client is 200.
+   */
   async function writeMetrics(
     row: RunRow,
     file: string,
@@ -128,8 +131,8 @@ async function record(
 }
 
 /**
- * Whether a summary is not older than the present one. One that comes late has both an earlier step and an earlier time; a time alone
- * may be any that a program logs, and steps begin anew with a run that is logged again.
+ * Whether a summary is not older than the present one. One that comes late has both an earlier step and an earlier
+ * time; a time alone may be any that a program logs, and steps begin anew with a run that is logged again.
  */
 function replaces(summary: string, present: string): boolean {
   const next = summary.length > OBJECT_CHARS_MAX ? undefined : parseLine(summary)

@@ -29,8 +29,8 @@ import type { RunFileUploadRes } from './wire.ts'
 const FILE_BYTES_MAX = 4 * 1024 ** 3
 
 /**
- * Files of one request for URLs. Wire: clients ask for all that a pattern of `wandb.save` finds at once, and upload none after an
- * error; the reply for so many has some 30 MB.
+ * Files of one request for URLs. Wire: clients ask for all that a pattern of `wandb.save` finds at once, and upload
+ * none after an error; the reply for so many has some 30 MB.
  */
 const FILES_MAX = 100_000
 
@@ -78,8 +78,8 @@ export interface RunFiles {
   /** Deletes files and releases their bytes; absent ones are no error. @throws 400 for too many. */
   deleteFiles(files: readonly RunFileName[]): Promise<void>
   /**
-   * Releases leftovers of a crash: bytes that were uploaded before a time, in milliseconds since 1970, and whose file was
-   * replaced or deleted.
+   * Releases leftovers of a crash: bytes that were uploaded before a time, in milliseconds since 1970, and whose file
+   * was replaced or deleted.
    */
   cleanUp(before: number): Promise<void>
 }

@@ -34,7 +34,10 @@ export interface FoundRun {
 
 /** Lists of runs by filter and order. */
 export interface FindRuns {
-  /** A page of a project's runs. @throws 400 for a filter or order that is not supported, 413 for too much text or too many runs. */
+  /**
+   * A page of a project's runs.
+   * @throws 400 for a filter or order that is not supported, 413 for too much text or too many runs.
+   */
   page(req: RunsPage): Promise<FoundRun[]>
   /** @throws as `page` */
   count(req: RunsWanted): Promise<number>
@@ -135,7 +138,10 @@ export function createFindRuns({ control }: { control: ControlDb }): FindRuns {
   return { page, count }
 }
 
-/** Numbers, then texts, each by the direction of the order; then runs without a value, and runs of the same value by when they were made. */
+/**
+ * Numbers, then texts, each by the direction of the order; then runs without a value, and runs of the same value by
+ * when they were made.
+ */
 function compare(a: Match, b: Match, sign: 1 | -1): number {
   return (
     rank(a.key) - rank(b.key) || sign * compareKeys(a.key, b.key) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)

@@ -8,8 +8,8 @@ import { metricsKeyOf, STARTED_AGAIN } from './run-row.ts'
 /** Runs that go on from one of their steps. */
 export interface Rewinding {
   /**
-   * Deletes the history after a step, and the output and metrics of the machine, which the client numbers from 0 again; the run starts
-   * again. The same again changes nothing. @throws 400 for a step that the run has not reached, 404.
+   * Deletes the history after a step, and the output and metrics of the machine, which the client numbers from 0 again;
+   * the run starts again. The same again changes nothing. @throws 400 for a step that the run has not reached, 404.
    */
   rewind(name: RunName, step: number): Promise<RunRow>
 }

@@ -48,7 +48,10 @@ export function runFields(runs: Runs): Record<string, Resolver> {
     sampledHistory: ({ row }: RunNode, { specs }: { specs: string[] }) =>
       sampledHistory(metrics, metricsKeyOf(row), specs),
 
-    /** Wire: none is stored as Parquet; from the step here on clients read it by steps, and know that an export would lack it. */
+    /**
+     * Wire: none is stored as Parquet; from the step here on clients read it by steps, and know that an export would
+     * lack it.
+     */
     async parquetHistory({ row }: RunNode) {
       const first = await metrics.firstStep(metricsKeyOf(row))
       return { parquetUrls: [], liveData: first === undefined ? [] : [{ _step: first }] }

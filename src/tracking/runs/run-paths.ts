@@ -32,7 +32,9 @@ const JSON_COLUMNS = { config: 'config', summary_metrics: 'summary' } as const
 /** What lists are filtered and ordered by, for messages. */
 export const RUN_PATHS = [...Object.keys(COLUMNS), 'config.*', 'summary_metrics.*'].join(', ')
 
-/** The field of a name; undefined for one that runs do not have. Wire: `config.lr` and `config.lr.value` are the same. */
+/**
+ * The field of a name; undefined for one that runs do not have. Wire: `config.lr` and `config.lr.value` are the same.
+ */
 export function runPath(name: string): RunPath | undefined {
   if (Object.hasOwn(COLUMNS, name)) {
     const path = COLUMNS[name] ?? name

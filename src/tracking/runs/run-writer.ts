@@ -31,8 +31,8 @@ export type RunChange = Partial<
 /** Creates and changes runs. */
 export interface RunWriter {
   /**
-   * Creates, resumes or updates a run. A run of that name that has ended or crashed, or whose program says that it starts, runs again,
-   * as if it had neither ended nor been asked to. @throws 400 for a bad name.
+   * Creates, resumes or updates a run. A run of that name that has ended or crashed, or whose program says that it
+   * starts, runs again, as if it had neither ended nor been asked to. @throws 400 for a bad name.
    */
   start(name: RunName, change: RunChange, created_by: string): Promise<{ row: RunRow; inserted: boolean }>
   /** Changes a run without starting it. @throws 404. */
@@ -81,7 +81,10 @@ export function createRunWriter({
   return { start, change }
 }
 
-/** Wire: clients update the config of a run in progress by its name too; those that start name their machine and program. */
+/**
+ * Wire: clients update the config of a run in progress by its name too; those that start name their machine and
+ * program.
+ */
 function startsAgain(known: RunRow, { host, program }: RunChange): boolean {
   return !isInProgress(known) || host !== undefined || program !== undefined
 }

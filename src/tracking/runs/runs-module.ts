@@ -73,7 +73,10 @@ function runIdsOf(files: unknown): Set<string> {
   return new Set(Array.isArray(files) ? files.map((id) => plainFile(String(id)).run_id) : [])
 }
 
-/** What the resolver acts on: the project of a run by its name, or a run by its id where it has no name, whatever else is named. */
+/**
+ * What the resolver acts on: the project of a run by its name, or a run by its id where it has no name, whatever else
+ * is named.
+ */
 function aboutUpsert(input: Arguments, caller: Caller): readonly Subject[] {
   if (input['id'] != null && input['name'] == null)
     return nodes('ingest', { id: ['run', 'Run'] }).about(input, caller)

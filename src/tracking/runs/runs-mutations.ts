@@ -22,8 +22,8 @@ export function runMutations(
 ): Record<string, Resolver> {
   return {
     /**
-     * Wire: by name, with or without its id, a client starts, resumes or updates its run; by id alone, anyone changes a run of the
-     * past.
+     * Wire: by name, with or without its id, a client starts, resumes or updates its run; by id alone, anyone changes a
+     * run of the past.
      */
     async upsertBucket(_: unknown, { input }: { input: UpsertInput }, context: CallContext) {
       refuseShared(context)

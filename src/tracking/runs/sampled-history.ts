@@ -20,7 +20,10 @@ const Sample = z.strictObject({
 })
 type Sample = z.output<typeof Sample>
 
-/** The lines that some specs of a client select, as objects. @throws 400 for specs of another shape, 413 for too much. */
+/**
+ * The lines that some specs of a client select, as objects.
+ * @throws 400 for specs of another shape, 413 for too much.
+ */
 export async function sampledHistory(
   metrics: Metrics,
   run: RunKey,
@@ -56,8 +59,8 @@ function parseSpec(text: string): Sample {
 }
 
 /**
- * Wire: clients read pages of as many samples as steps. 0.22 sends the first step of the next page as the last of this one, which
- * would be read twice.
+ * Wire: clients read pages of as many samples as steps. 0.22 sends the first step of the next page as the last of this
+ * one, which would be read twice.
  */
 function rangeOf({ minStep = 0, maxStep = STEP_END - 1, samples }: Sample) {
   return { stepFrom: minStep, stepBefore: maxStep - minStep === samples ? maxStep : maxStep + 1 }

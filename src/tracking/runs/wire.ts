@@ -23,7 +23,10 @@ export type FileChunk = z.output<typeof FileChunk>
 /** Files of one request. Wire: clients send four, and more of those that users name themselves. */
 const FILES_MAX = 1_000
 
-/** Wire: a running client sends this every few seconds; one whose machine is about to be taken from it says so; the last one ends the run. */
+/**
+ * Wire: a running client sends this every few seconds; one whose machine is about to be taken from it says so; the last
+ * one ends the run.
+ */
 export const FileStreamReq = z.object({
   files: recordOf(FileChunk, FILES_MAX).nullish(),
   preempting: z.boolean().nullish(),

@@ -33,7 +33,8 @@ export interface CheckpointFiles {
    */
   checkpointFolder(manifest: readonly ManifestEntry[]): Promise<string>
   /**
-   * Lays out the adapter alone, to serve from: once, and later calls share the folder, which stays until all have released it.
+   * Lays out the adapter alone, to serve from: once, and later calls share the folder, which stays until all have
+   * released it.
    */
   holdAdapterFolder(files: StoredFiles): Promise<HeldFolder>
   /** Removes what was laid out to serve an adapter, once nothing holds it; a later request lays it out again. */
@@ -50,8 +51,8 @@ export interface CheckpointFiles {
   /** Removes the work folders of all other jobs: a worker may have written after its job had ended. */
   keepWorkOf(findJobs: () => Promise<readonly { id: string }[]>): Promise<void>
   /**
-   * Everything but the state of open jobs can be made again, so a start removes it; where other servers may be using the same
-   * folders, only what jobs have long done with.
+   * Everything but the state of open jobs can be made again, so a start removes it; where other servers may be using
+   * the same folders, only what jobs have long done with.
    */
   clear(others: 'none' | 'may-use'): Promise<void>
 }

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import type { ByteRange } from '../../stores/blobs/port.ts'
 
-/** Wire: the engine takes keys of patterns for regular expressions, of which some would keep it from all other requests. */
+/**
+ * Wire: the engine takes keys of patterns for regular expressions, of which some would keep it from all other requests.
+ */
 const LayerName = z.string().regex(/^\^?[\w.]+\$?$/)
 
 /** Members of PEFT's config that decide whether the engine can use an adapter. */
@@ -42,8 +44,9 @@ const Header = z
 const HEADER_BYTES_MAX = 1024 * 1024
 
 /**
- * How much longer than the model's own the header of another adapter may be, which has the same tensors: numbers have more digits, and
- * other programs write a few words about themselves. A header is read while other requests wait, the longest for 0.3 s.
+ * How much longer than the model's own the header of another adapter may be, which has the same tensors: numbers have
+ * more digits, and other programs write a few words about themselves. A header is read while other requests wait, the
+ * longest for 0.3 s.
  */
 const HEADER_LONGER_MAX = 1.5
 const METADATA_BYTES_MAX = 16 * 1024

@@ -15,8 +15,9 @@ interface Measured {
 }
 
 /**
- * The step that `:best` names: the one with the best value of the model's metric; of equal values, the latest. If the model has the
- * default metric and none of its steps was validated, the step with the highest reward. There is no such fallback for a chosen metric.
+ * The step that `:best` names: the one with the best value of the model's metric; of equal values, the latest. If the
+ * model has the default metric and none of its steps was validated, the step with the highest reward. There is no such
+ * fallback for a chosen metric.
  *
  * @param steps in ascending order
  * @returns undefined where no step has the metric

@@ -11,8 +11,8 @@ const MODELS_MAX = 1_000
 export type BestSteps = (model: ModelOfCheckpoints) => Promise<number | undefined>
 
 /**
- * Reads the metrics of all steps of a model once, until they change: to read those of 2,000 steps takes 30 ms, in which no other request
- * is answered.
+ * Reads the metrics of all steps of a model once, until they change: to read those of 2,000 steps takes 30 ms, in which
+ * no other request is answered.
  */
 export function createBestSteps(control: ControlDb): BestSteps {
   const known = new LRUCache<string, { state: string; step: number | undefined }>({ max: MODELS_MAX })
@@ -31,8 +31,8 @@ export function createBestSteps(control: ControlDb): BestSteps {
 }
 
 /**
- * Differs where the best step may: a step number is never used again, and only the newest step gets other metrics. So the steps of a model
- * are known by how many they are and by the newest one.
+ * Differs where the best step may: a step number is never used again, and only the newest step gets other metrics. So
+ * the steps of a model are known by how many they are and by the newest one.
  */
 async function stateOf(control: ControlDb, model: ModelOfCheckpoints): Promise<string> {
   const [counted] = await queries.countSteps(control, [model.id])

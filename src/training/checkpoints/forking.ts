@@ -37,7 +37,8 @@ export interface Forking {
   /**
    * Wire: clients fork by uploading an adapter as a `lora` artifact named like the model, with the alias `step<N>`;
    * it becomes step N of that model, with the two files of the adapter alone. Other adapters are artifacts only.
-   * @throws 400, 409, or 403 for who may not change the model; it refuses the artifact, so that the client gets the error.
+   * @throws 400, 409, or 403 for who may not change the model; it refuses the artifact, so that the client gets the
+   * error.
    */
   fromArtifact(artifact: ArtifactVersion, rights: Rights, tx: ControlTx): Promise<void>
 }
@@ -97,7 +98,8 @@ export function createForking({ control, contents, models, checkpoints, loraRank
     if (model === undefined) return
     // Its newest checkpoint is what the model answers with.
     requireRight(rights, 'write', { entity, project })
-    // Hugging Face's trainers put a trainer_state.json of their own beside an adapter. Heddle publishes no more than these.
+    // Hugging Face's trainers put a trainer_state.json of their own beside an adapter. Heddle publishes no more than
+    // these.
     const manifest = artifact.files.filter((file) => ADAPTER_FILES.includes(file.name))
     const known = await checkpoints.newest(model.id, tx)
     const given = filesOf(manifest, tx)

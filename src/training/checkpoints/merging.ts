@@ -17,7 +17,10 @@ export interface MergingDeps {
 
 /** Full models, made of a base model and a checkpoint, for servers without adapters. */
 export interface Merging {
-  /** Merges a checkpoint unless it was merged before. @throws 404, 402 where the entity has no room, 503 while the engine is busy. */
+  /**
+   * Merges a checkpoint unless it was merged before.
+   * @throws 404, 402 where the entity has no room, 503 while the engine is busy.
+   */
   merge(
     model: ModelOfCheckpoints & { base_model: string },
     text: string,

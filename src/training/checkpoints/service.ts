@@ -41,8 +41,8 @@ export interface Checkpoints extends CheckpointReader, CheckpointWriter {
   /** Deletes all checkpoints of a model. */
   deleteAll(modelId: string): Promise<number>
   /**
-   * Removes leftovers of a crash: checkpoints of deleted models, artifacts of deleted checkpoints, and files of checkpoints
-   * that were begun before a time, in milliseconds since 1970, and never written.
+   * Removes leftovers of a crash: checkpoints of deleted models, artifacts of deleted checkpoints, and files of
+   * checkpoints that were begun before a time, in milliseconds since 1970, and never written.
    */
   sweep(before: number): Promise<void>
 }
@@ -90,7 +90,8 @@ export function createCheckpoints(deps: CheckpointsDeps): Checkpoints {
   }
 
   async function addMerged(id: string, made: { folder: string; logprob_gap_max: number }): Promise<void> {
-    // Files that are not all stored have an owner that is no checkpoint, so that they are removed, if need be by the sweep.
+    // Files that are not all stored have an owner that is no checkpoint, so that they are removed, if need be by the
+    // sweep.
     const storing = OWNER_PREFIX + newId()
     let isInDoubt = false
     try {

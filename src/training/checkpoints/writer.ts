@@ -45,8 +45,8 @@ export interface CheckpointWriter {
     alongside: (tx: ControlTx, step: number) => Promise<void>,
   ): Promise<number>
   /**
-   * Adds a checkpoint that was made elsewhere. Its files are contents that have an owner; `artifact_id` names its artifact
-   * version, if there is one already.
+   * Adds a checkpoint that was made elsewhere. Its files are contents that have an owner; `artifact_id` names its
+   * artifact version, if there is one already.
    * @throws 409 when the model has had exactly that step; 404 when the model is gone.
    */
   addMade(

@@ -11,10 +11,11 @@ export interface Attempt {
 }
 
 /**
- * Returns a filter for the messages of one attempt: each message, or undefined for one that is not of this attempt. The worker may
- * still be running another job that was cancelled, or an earlier attempt at this job that the server has abandoned. Messages of an
- * attempt are numbered from 1, so those of an abandoned attempt continue its numbers. If the server had read none of them, they are
- * accepted, which is harmless: each attempt repeats the messages of the one before, and this attempt's start again at 1.
+ * Returns a filter for the messages of one attempt: each message, or undefined for one that is not of this attempt. The
+ * worker may still be running another job that was cancelled, or an earlier attempt at this job that the server has
+ * abandoned. Messages of an attempt are numbered from 1, so those of an abandoned attempt continue its numbers. If the
+ * server had read none of them, they are accepted, which is harmless: each attempt repeats the messages of the one
+ * before, and this attempt's start again at 1.
  */
 export function createOwnMessages({ job_id, output_dir }: Attempt) {
   let last = 0

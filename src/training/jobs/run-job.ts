@@ -82,7 +82,8 @@ async function follow(
     try {
       const message = own(WorkerMessage.parse(raw))
       if (message === undefined) continue
-      // Earlier attempts have recorded some events, which are skipped: they are counted whenever the messages start again.
+      // Earlier attempts have recorded some events, which are skipped: they are counted whenever the messages start
+      // again.
       if (events === undefined || message.sequence === 1)
         events = await createJobEvents(deps.control, job.id, work)
       if (message.kind === 'checkpoint_saved') return message

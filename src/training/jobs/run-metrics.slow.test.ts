@@ -23,7 +23,8 @@ it('the metrics of an SFT job are in the run of its model also where the server 
   )
   await end(id)
 
-  // There was no run to log to. A server that is killed here leaves the job of the queue active, and the next one takes it.
+  // There was no run to log to. A server that is killed here leaves the job of the queue active, and the next one takes
+  // it.
   await start(project, model.name)
   await eventually(async () => expect((await queueJob(id))?.state).toBe('completed'))
   await server.stores.control

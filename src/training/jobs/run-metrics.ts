@@ -16,8 +16,8 @@ export interface RunMetricsDeps {
 }
 
 /**
- * Writes the metrics of an SFT job to the run of its model, where the job asks for that. Wire: newer clients leave it to
- * the server; each gradient step is a row below `sft/`, and their means are one at the checkpoint's step. A run that
+ * Writes the metrics of an SFT job to the run of its model, where the job asks for that. Wire: newer clients leave it
+ * to the server; each gradient step is a row below `sft/`, and their means are one at the checkpoint's step. A run that
  * cannot be written to does not fail the job.
  */
 export async function logToRun(

@@ -44,8 +44,8 @@ export interface Jobs {
   /** Removes the training data of a job; one that has none is no error. */
   releaseData(job: Pick<JobRow, 'id' | 'kind' | 'data_key'>): Promise<void>
   /**
-   * Removes leftovers of a crash: training data of SFT jobs that were sent before a time, in milliseconds since 1970, and never
-   * accepted. That of RL jobs is left to the sweep of blobs.
+   * Removes leftovers of a crash: training data of SFT jobs that were sent before a time, in milliseconds since 1970,
+   * and never accepted. That of RL jobs is left to the sweep of blobs.
    */
   sweep(before: number): Promise<void>
 }

@@ -55,7 +55,7 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     await requireRoom(control, undefined)
   }
 
-  /** @throws 404 for a model that the caller may not see, as for an unknown one; 403; 402 where its entity has no room. */
+  /** @throws 404 for a model that the caller may not see, as for unknown ones; 403; 402 without room */
   async function checkMayTrain(modelId: string, { caller, limits }: CallContext): Promise<void> {
     const model = await models.existing(modelId)
     if (!caller.rights.allows('read', model)) throw notFound('model', modelId)

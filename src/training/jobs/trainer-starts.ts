@@ -4,17 +4,21 @@ import { isUnsent } from '../../stores/compute/port.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 
 /**
- * A job waits for so long for a trainer whose starts fail: the head of a cluster is back within minutes, and so is a GPU that another
- * program held for a moment. It keeps its turn meanwhile, so that the other jobs of its base model do not fail one after the other.
+ * A job waits for so long for a trainer whose starts fail: the head of a cluster is back within minutes, and so is a
+ * GPU that another program held for a moment. It keeps its turn meanwhile, so that the other jobs of its base model do
+ * not fail one after the other.
  */
 const FAILING_MS_MAX = 15 * 60_000
 
-/** The same where neither this server nor the job has had a trainer yet: most often the set-up is wrong, which is to be said soon. */
+/**
+ * The same where neither this server nor the job has had a trainer yet: most often the set-up is wrong, which is to be
+ * said soon.
+ */
 const FIRST_FAILING_MS_MAX = 60_000
 
 /**
- * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at the same
- * one before any other has seen it.
+ * A server that could not start a trainer leaves jobs to other servers for so long: a job would otherwise be back at
+ * the same one before any other has seen it.
  */
 const LEFT_TO_OTHERS_MS = 30_000
 

@@ -13,8 +13,8 @@ import { logToRun } from './run-metrics.ts'
 import { createTrainerStarts, PassedOn, type TrainerStarts } from './trainer-starts.ts'
 
 /**
- * A job during whose attempts the server or its worker ended each time may be the cause. Only those count that came to no gradient
- * step beyond the ones before: a job of days may be interrupted any number of times.
+ * A job during whose attempts the server or its worker ended each time may be the cause. Only those count that came to
+ * no gradient step beyond the ones before: a job of days may be interrupted any number of times.
  */
 const ATTEMPTS_MAX = 3
 
@@ -86,8 +86,8 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     attemptsMax: ATTEMPTS_MAX,
     order: 'groups-in-turn',
     retryMs: () => 0,
-    // An error in a job is permanent; a worker may have been lost for a reason outside the job, and another server may have one
-    // where this one has none.
+    // An error in a job is permanent; a worker may have been lost for a reason outside the job, and another server may
+    // have one where this one has none.
     retries: (error) => error instanceof EngineProcessLost && (!isUnsent(error) || peers.arePossible),
     ready: (signal) => baseModels.untilAvailable(signal),
     isOutage: (error) => error instanceof PassedOn,
@@ -130,8 +130,8 @@ async function run(
 }
 
 /**
- * A server may have ended between the end of the training job and that of its queue job. The metrics may have been logged
- * then: they are logged twice rather than not at all.
+ * A server may have ended between the end of the training job and that of its queue job. The metrics may have been
+ * logged then: they are logged twice rather than not at all.
  */
 async function afterEnd(deps: RunJobDeps, id: string): Promise<void> {
   const job = await queries.findJob(deps.control, id)

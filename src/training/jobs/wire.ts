@@ -10,8 +10,8 @@ const GradientSteps = z.int().min(1).max(10_000)
 
 /**
  * Of a setting that is a factor or a limit: so large that it never limits anything sensible, and small enough that the
- * trainer's 32-bit floats, which end at 3.4e38, hold a learning rate that is multiplied by the fourth power of a million
- * trajectories.
+ * trainer's 32-bit floats, which end at 3.4e38, hold a learning rate that is multiplied by the fourth power of a
+ * million trajectories.
  */
 const SETTING_MAX = 1e12
 

@@ -66,9 +66,9 @@ const anyJob = {
 }
 
 /**
- * Requests one RL job. `model` is ENTITY/PROJECT/NAME, to tell its answers from those of other models; `policy_step` is the
- * step of the checkpoint, to compute the age of the rollouts; `reference_dir` is the checkpoint that the KL penalty refers to,
- * null for the base model.
+ * Requests one RL job. `model` is ENTITY/PROJECT/NAME, to tell its answers from those of other models; `policy_step` is
+ * the step of the checkpoint, to compute the age of the rollouts; `reference_dir` is the checkpoint that the KL penalty
+ * refers to, null for the base model.
  */
 export const RlJob = z
   .strictObject({
@@ -137,8 +137,9 @@ export const WorkerReady = z
   .meta({ id: 'WorkerReady' })
 
 /**
- * The first and last message of a worker that could not be started however often it were: its base model is not there, or cannot be
- * trained. One that may be started later, because memory or the hub is missing now, ends without a message.
+ * The first and last message of a worker that could not be started however often it were: its base model is not there,
+ * or cannot be trained. One that may be started later, because memory or the hub is missing now, ends without a
+ * message.
  */
 export const BaseModelUnusable = z
   .strictObject({ kind: z.literal('base_model_unusable'), error_message: z.string() })
@@ -149,8 +150,8 @@ export const AdapterCreated = z
   .meta({ id: 'AdapterCreated' })
 
 /**
- * `logprob_gap_max`: over some sample texts, the difference of the merged model from the base in full precision with its
- * adapter, in nats.
+ * `logprob_gap_max`: over some sample texts, the difference of the merged model from the base in full precision with
+ * its adapter, in nats.
  */
 export const AdapterMerged = z
   .strictObject({
@@ -209,7 +210,10 @@ export const TrainingStarted = z
   .strictObject({ kind: z.literal('training_started'), ...ofJob, num_sequences: z.int() })
   .meta({ id: 'TrainingStarted' })
 
-/** A step was taken. Its state is kept soon after: a job that is sent again may take its last steps again, with the same results. */
+/**
+ * A step was taken. Its state is kept soon after: a job that is sent again may take its last steps again, with the same
+ * results.
+ */
 export const GradientStep = z
   .strictObject({ kind: z.literal('gradient_step'), ...ofJob, metrics: Metrics })
   .meta({ id: 'GradientStep' })

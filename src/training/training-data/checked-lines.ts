@@ -13,7 +13,11 @@ const LINE_BYTES_MAX = 16 * 1024 * 1024
 
 /** JSON Lines, checked while they stream. */
 export interface CheckedLines {
-  /** The unchanged bytes. @throws 422 that names the first invalid line, 413 for a line over a limit, 400 for one nested too deeply or no line. */
+  /**
+   * The unchanged bytes.
+   * @throws 422 that names the first invalid line, 413 for a line over a limit, 400 for one nested too deeply or no
+   * line.
+   */
   bytes(): AsyncGenerator<Uint8Array>
   /** Lines that were not blank. */
   count(): number

@@ -45,7 +45,11 @@ export interface TrainingDataDeps {
 
 /** Training data of SFT jobs: one conversation a line. */
 export interface TrainingData {
-  /** Stores an upload. @throws 422 that names the invalid line; 400 without one, 402 without room, 413. Nothing of a refused upload is kept. */
+  /**
+   * Stores an upload.
+   * @throws 422 that names the invalid line; 400 without one, 402 without room, 413. Nothing of a refused upload is
+   * kept.
+   */
   upload(req: { stream: ReadableStream<Uint8Array> }, context: CallContext): Promise<UploadRes>
   /** Deletes an upload; jobs that use it keep it. */
   delete(req: { training_data_id: string }): Promise<TrainingDataDeleteRes>
@@ -55,7 +59,10 @@ export interface TrainingData {
   sweep(before: number): Promise<void>
   /** Whose an upload is; undefined for an id that no upload has. */
   placeOf(id: string): Promise<Place | undefined>
-  /** Makes `owner` an owner of the data of a URL. @throws 404 for unknown data, 400 for another kind of URL or without a conversation */
+  /**
+   * Makes `owner` an owner of the data of a URL.
+   * @throws 404 for unknown data, 400 for another kind of URL or without a conversation
+   */
   take(url: string, owner: string, context: CallContext): Promise<TakenData>
 }
 

@@ -1,9 +1,9 @@
 import { isRecord } from '../../is-record.ts'
 
 /**
- * A group with empty lists in place of its sampled tokens, which are as a schema wants them. A job has a hundred thousand and more,
- * and a schema takes a hundred times as long for each, while other requests wait. A list with a wrong token stays, so that the schema
- * names it.
+ * A group with empty lists in place of its sampled tokens, which are as a schema wants them. A job has a hundred
+ * thousand and more, and a schema takes a hundred times as long for each, while other requests wait. A list with a
+ * wrong token stays, so that the schema names it.
  */
 export function withoutTokens(group: unknown): unknown {
   return withItems(group, 'trajectories', (trajectory) =>

@@ -35,7 +35,8 @@ export function historiesOf(exchanges: LosslessJson): History[] {
   const roots = new Map<string, Node>()
   const branches: Branch[] = []
   for (const asked of askedOf(exchanges).sort(byTime)) {
-    // In the form in which requests repeat them. Each is written once, however many conversations there are to compare with.
+    // In the form in which requests repeat them. Each is written once, however many conversations there are to compare
+    // with.
     const known = asked.messages.map(comparable)
     const root = nodeIn(roots, stringify(asked.tools))
     const begun = longestBegun(root, known)

@@ -2,7 +2,10 @@ import { type CallPart, endPart, startPart } from '../../trace/calls/write/parts
 import { utf8Text } from '../../utf8-text.ts'
 import { callsOfGroup, type GroupCall, type TrajectorySource } from './group-calls.ts'
 
-/** Calls whose rows come from a thread at once, and are written together: enough to amortise a commit, few enough for memory. */
+/**
+ * Calls whose rows come from a thread at once, and are written together: enough to amortise a commit, few enough for
+ * memory.
+ */
 const CALLS_AT_ONCE = 500
 
 /** Characters of their payloads: each turn repeats the messages before it. */

@@ -133,8 +133,8 @@ export const usage = scenario('usage', (project, ask) => {
 })
 
 /**
- * Numbers of payloads by time; the window is around now, because feedback has no other time. It ends at a whole second: the
- * reference drops fractions, and with them a bucket that begins in the last second.
+ * Numbers of payloads by time; the window is around now, because feedback has no other time. It ends at a whole second:
+ * the reference drops fractions, and with them a bucket that begins in the last second.
  */
 export const feedbackStats = scenario('feedback stats', (project, ask) => {
   const now = Math.floor(Date.now() / 1000) * 1000

@@ -12,7 +12,10 @@ const AT_ONCE = 64
 /** MB: two thousand open requests with sockets, streams and bodies, 200 kB each, and some 350 of an idle server. */
 const MEGABYTES_MAX = 750
 
-/** Servers know what the others have admitted a moment later; without that, three of them would admit three times the limit. */
+/**
+ * Servers know what the others have admitted a moment later; without that, three of them would admit three times the
+ * limit.
+ */
 const ADMITTED_MAX = 2 * REQUESTS_MAX
 
 const { newModel, startJob, end } = trainingClient(chatServer)

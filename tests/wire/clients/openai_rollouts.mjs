@@ -1,6 +1,6 @@
 /**
- * Rollouts with the official OpenAI client: several turns with tools, parallel calls, streams and several choices. Prints
- * the conversations as a program would train on them: choices as they came.
+ * Rollouts with the official OpenAI client: several turns with tools, parallel calls, streams and several choices.
+ * Prints the conversations as a program would train on them: choices as they came.
  */
 const { OpenAI } = await import(process.env.OPENAI_PACKAGE)
 const client = new OpenAI({ baseURL: `${process.env.BASE_URL}/v1`, apiKey: process.env.API_KEY })

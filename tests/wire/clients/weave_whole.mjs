@@ -1,4 +1,6 @@
-/** Everything npm weave offers: ops, streams, media, prompts, datasets, evaluations, queries. Prints what it read back. */
+/**
+ * Everything npm weave offers: ops, streams, media, prompts, datasets, evaluations, queries. Prints what it read back.
+ */
 import { Buffer } from 'node:buffer'
 import { createServer } from 'node:http'
 import { deflateSync } from 'node:zlib'

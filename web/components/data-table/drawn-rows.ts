@@ -15,8 +15,8 @@ interface Drawn<Row> {
 }
 
 /**
- * What the elements of a table show next: the new content of a frame's worth of rows, from the top. The others show what
- * they did, where it was of the same place, and nothing otherwise, until a later frame.
+ * What the elements of a table show next: the new content of a frame's worth of rows, from the top. The others show
+ * what they did, where it was of the same place, and nothing otherwise, until a later frame.
  * @param before what the elements show now
  */
 export function drawRows<Row>(

@@ -5,9 +5,9 @@ export interface RowSlot {
 }
 
 /**
- * Gives the elements of rows that are no longer wanted to rows that now are: drawing another text in an element costs far
- * less than removing one and making the next. Elements keep their order, whatever they show, because moving one costs as
- * much as making it.
+ * Gives the elements of rows that are no longer wanted to rows that now are: drawing another text in an element costs
+ * far less than removing one and making the next. Elements keep their order, whatever they show, because moving one
+ * costs as much as making it.
  */
 export function reuseSlots(slots: readonly RowSlot[], wanted: readonly number[]): RowSlot[] {
   const missing = new Set(wanted)

@@ -34,8 +34,8 @@ export interface RowWindow {
 }
 
 /**
- * Which of any number of rows, all of one height, a table has to draw, whether it is moving, and how to bring one of them
- * into view. Nothing is kept for each row, so that a hundred thousand cost what ten do.
+ * Which of any number of rows, all of one height, a table has to draw, whether it is moving, and how to bring one of
+ * them into view. Nothing is kept for each row, so that a hundred thousand cost what ten do.
  */
 export function useRowWindow({ scroller, rowCount, rowPx, headerPx }: RowWindowOptions): RowWindow {
   const [view, setView] = useState<View>({ top: 0, rows: 0, way: 'down', isMoving: false })

@@ -3,7 +3,9 @@ import type { Json } from '../../api/wire.ts'
 
 /** One line of a JSON value as it is shown: every line has the same height, however long its text. */
 export interface JsonLine {
-  /** Where it is: keys and indexes from the root, as JSON; unique within the value, but for the lines of a long text. */
+  /**
+   * Where it is: keys and indexes from the root, as JSON; unique within the value, but for the lines of a long text.
+   */
   id: string
   path: readonly (string | number)[]
   depth: number
@@ -30,8 +32,8 @@ const PREVIEW_DEPTH = 4
 export const CHILDREN_MAX = 10_000
 
 /**
- * The lines of a value whose containers and long texts are open where `isOpen` says so, from the top. The value at `hit` is
- * listed although its container has too many.
+ * The lines of a value whose containers and long texts are open where `isOpen` says so, from the top. The value at
+ * `hit` is listed although its container has too many.
  */
 export function jsonLines(
   root: Json,

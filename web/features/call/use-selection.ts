@@ -14,7 +14,8 @@ export function useSelection(id: string, go: Select): [string, Select] {
   /** The last call that a held key has selected. */
   const held = useRef<string>(undefined)
 
-  // While a newer address is on its way, this one is of an earlier selection. A layout effect comes before further keys.
+  // While a newer address is on its way, this one is of an earlier selection. A layout effect comes before further
+  // keys.
   const isMoving = useRouterState({ select: ({ status }) => status === 'pending' })
   useLayoutEffect(() => {
     if (!isMoving && held.current === undefined) setSelected(id)

@@ -33,7 +33,10 @@ export function measuresOf(metrics: readonly Metric[]): Measure[] {
   return [...metrics, LATENCY]
 }
 
-/** Those that are drawn: what the address names, or else the first metric of the first two runs, or of one its first two. */
+/**
+ * Those that are drawn: what the address names, or else the first metric of the first two runs, or of one its first
+ * two.
+ */
 export function chosenAxes(
   axes: readonly Axis[],
   wanted: { x: string; y: string },

@@ -159,7 +159,10 @@ function CountRow({ title, hint, counts }: { title: string; hint: string; counts
   )
 }
 
-/** Clicking goes from what got worse to what got better and back to the usual order; of one run, from the lowest to the highest. */
+/**
+ * Clicking goes from what got worse to what got better and back to the usual order; of one run, from the lowest to the
+ * highest.
+ */
 export function nextSort(sort: string, metric: string, isCompared: boolean): string {
   const orders = isCompared ? [`~${metric}`, `+${metric}`, ''] : [metric, `-${metric}`, '']
   return orders[(orders.indexOf(sort) + 1) % orders.length] ?? ''

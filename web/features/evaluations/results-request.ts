@@ -19,8 +19,9 @@ export function resultsRequest(
 export const WITH_INPUTS = { include_raw_data_rows: true, resolve_row_refs: true }
 
 /**
- * Of several runs, first the rows on which another fails that the baseline does not, then those that got worse by the first
- * metrics; of one run, the rows that failed, then the worst. `~` does that by one metric, `+` has what got better by it first.
+ * Of several runs, first the rows on which another fails that the baseline does not, then those that got worse by the
+ * first metrics; of one run, the rows that failed, then the worst. `~` does that by one metric, `+` has what got better
+ * by it first.
  */
 function sortOf(
   { sort, of }: Pick<CompareSearch, 'sort' | 'of'>,

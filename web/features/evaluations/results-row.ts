@@ -61,7 +61,9 @@ export function leavesIn(scores: Json | undefined, path: readonly string[] = [])
   )
 }
 
-/** The mean over the trials of a row, of which those with an error count as failures; undefined where none has a value. */
+/**
+ * The mean over the trials of a row, of which those with an error count as failures; undefined where none has a value.
+ */
 export function scoreOfRow(
   cell: Pick<RunCell, 'trials'> | undefined,
   { id, isShare }: Pick<Metric, 'id' | 'isShare'>,

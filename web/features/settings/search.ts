@@ -18,7 +18,10 @@ const text = z.catch(z._default(z.string(), ''), '')
 
 export const settingsSearch = z.object({
   tab: z.catch(z._default(z.enum(TABS), 'keys'), 'keys'),
-  /** The team whose members, limits, budgets, providers or events are shown; that of the person, or the whole server, where empty. */
+  /**
+   * The team whose members, limits, budgets, providers or events are shown; that of the person, or the whole server,
+   * where empty.
+   */
   team: text,
   /** The service account whose keys are shown; the person where empty. */
   account: text,

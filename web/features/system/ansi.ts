@@ -10,7 +10,9 @@ export interface Run {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const ESCAPE = /\u001b(?:\[([\d;:]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g
 
-/** A line for a terminal as runs of text. Of a line that was drawn over itself, as progress bars are, the last state. */
+/**
+ * A line for a terminal as runs of text. Of a line that was drawn over itself, as progress bars are, the last state.
+ */
 export function runsOf(line: string): Run[] {
   const shown = line.slice(line.trimEnd().lastIndexOf('\r') + 1)
   const runs: Run[] = []

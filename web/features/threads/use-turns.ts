@@ -13,8 +13,8 @@ interface TurnPage {
 }
 
 /**
- * The turns of a thread, of which earlier pages are loaded on request. What is loaded stays: when another turn has ended,
- * only turns that began later, and those that still ran, are read.
+ * The turns of a thread, of which earlier pages are loaded on request. What is loaded stays: when another turn has
+ * ended, only turns that began later, and those that still ran, are read.
  */
 export function useTurns(project: string, thread: string) {
   const queries = useQueryClient()

@@ -17,7 +17,9 @@ interface ColumnPickerProps {
   onChange: (ids: string[]) => void
 }
 
-/** Which columns, in which order: those that every call has, and any path within inputs, output, attributes and summary. */
+/**
+ * Which columns, in which order: those that every call has, and any path within inputs, output, attributes and summary.
+ */
 export function ColumnPicker({ ids, known, onChange }: ColumnPickerProps) {
   const [find, setFind] = useState('')
   const isFound = (text: string) => text.toLowerCase().includes(find.toLowerCase())

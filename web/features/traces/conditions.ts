@@ -15,7 +15,9 @@ export const OPERATOR_WORDS: Record<Operator, string> = {
   lacks: 'is missing',
 }
 
-/** Fields with a name of their own, and how the API calls them; a choice has few values, which are only equal or not. */
+/**
+ * Fields with a name of their own, and how the API calls them; a choice has few values, which are only equal or not.
+ */
 export const FIELDS: Record<string, { path: string; kind: 'text' | 'number' | 'choice' }> = {
   status: { path: 'summary.weave.status', kind: 'choice' },
   kind: { path: 'attributes.weave.kind', kind: 'choice' },

@@ -25,7 +25,10 @@ interface ExportOptions {
 const PIECE_CHARS = 4_000_000
 const PROGRESS_CALLS = 500
 
-/** Saves all calls of a list as a file, as they stream in; the header of a CSV has the ids of its columns, no two of which are the same. */
+/**
+ * Saves all calls of a list as a file, as they stream in; the header of a CSV has the ids of its columns, no two of
+ * which are the same.
+ */
 export async function exportCalls(
   project: string,
   { requests, ids, format, isWanted, signal, onProgress }: ExportOptions,

@@ -19,7 +19,9 @@ export function counted(next: Pick<Counted, 'count' | 'tookMs'>, before = NOT_CO
   return { ...next, least: Math.min(next.count, before.least) }
 }
 
-/** How many are new to a list of `listed` calls, some of which may have left it since: deleted, or no longer running. */
+/**
+ * How many are new to a list of `listed` calls, some of which may have left it since: deleted, or no longer running.
+ */
 export function newSince({ count, least }: Counted, listed: number): number {
   return Math.max(0, count - Math.min(listed, least))
 }

@@ -9,8 +9,8 @@ import type { Comparison, Operator } from './search.ts'
  *     value  = word | '"' characters '"'        in quotes, \" and \\ stand for " and \
  *     text   = word | '"' characters '"'
  *
- * A field is one that has a name of its own or a path that begins with `inputs.`, `output.`, `attributes.` or `summary.`; any
- * other word with a colon is text, such as an address. Times take `ms`, `s`, `m`, `min` or `h`.
+ * A field is one that has a name of its own or a path that begins with `inputs.`, `output.`, `attributes.` or
+ * `summary.`; any other word with a colon is text, such as an address. Times take `ms`, `s`, `m`, `min` or `h`.
  */
 export interface SearchTerms {
   conditions: Comparison[]

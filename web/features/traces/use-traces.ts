@@ -38,8 +38,8 @@ export interface Traces extends PagedRows<CallRow> {
 
 /**
  * The calls of a project for the table. The list ends at the time of its first request, so that rows keep their places
- * while others arrive; those are counted, and shown on `showNew`. Many arrive only when they have ended, with an earlier
- * start: new is what the list would have more by now, wherever it stands.
+ * while others arrive; those are counted, and shown on `showNew`. Many arrive only when they have ended, with an
+ * earlier start: new is what the list would have more by now, wherever it stands.
  */
 export function useTraces(
   project: string,

@@ -18,7 +18,10 @@ export interface EnginePackage {
   bytes: () => Promise<Uint8Array>
 }
 
-/** Packs the engine of a checkout, so that nodes run the code of this server. @param engineFolder `engine` of the checkout */
+/**
+ * Packs the engine of a checkout, so that nodes run the code of this server.
+ * @param engineFolder `engine` of the checkout
+ */
 export async function packEngine(engineFolder: string): Promise<EnginePackage> {
   const names = await namesBelow(engineFolder)
   const hash = createHash('sha256')

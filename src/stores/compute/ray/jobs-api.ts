@@ -63,7 +63,10 @@ export interface RayJobState {
 /** The cluster did not answer, or cannot answer now; the message names it and the reason. */
 export class RayUnreachable extends Error {}
 
-/** The Jobs API of a Ray cluster. Every request has a deadline. @throws RayUnreachable; Error that names the cluster and what it answered */
+/**
+ * The Jobs API of a Ray cluster. Every request has a deadline.
+ * @throws RayUnreachable; Error that names the cluster and what it answered
+ */
 export interface RayJobs extends AsyncDisposable {
   /** The version of Ray. */
   version(signal: AbortSignal): Promise<string>

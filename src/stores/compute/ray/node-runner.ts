@@ -41,7 +41,10 @@ export type NodeRunner = (
   hooks: StartHooks,
 ) => Promise<{ program: Program; place: NodePlace }>
 
-/** Also stops the jobs that this server left when it was last killed, at once or, where Ray is away, before the next start. */
+/**
+ * Also stops the jobs that this server left when it was last killed, at once or, where Ray is away, before the next
+ * start.
+ */
 export function createNodeRunner(options: NodeRunnerOptions): NodeRunner {
   const { jobs, ownJobs, python, workspace, logs, log, awayMs = UNREACHABLE_MS_MAX } = options
   const enginePackage = once(options.enginePackage)

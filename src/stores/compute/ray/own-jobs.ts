@@ -28,8 +28,8 @@ export interface OwnJobs {
   /** Marks a job as no longer in use. */
   end(id: string): void
   /**
-   * Stops the jobs that are no longer in use, waits until they have ended, since they may write files that others read, and removes
-   * their records from the cluster. @throws Error where Ray cannot be asked
+   * Stops the jobs that are no longer in use, waits until they have ended, since they may write files that others read,
+   * and removes their records from the cluster. @throws Error where Ray cannot be asked
    */
   clear(): Promise<void>
 }

@@ -28,7 +28,9 @@ export interface RayComputeOptions {
   environment: NodeJS.ProcessEnv
 }
 
-/** Compute in jobs of a Ray cluster, one for each engine process; an inference server elsewhere where one is configured. */
+/**
+ * Compute in jobs of a Ray cluster, one for each engine process; an inference server elsewhere where one is configured.
+ */
 export function openRayCompute(
   options: RayComputeOptions,
   log: Log,

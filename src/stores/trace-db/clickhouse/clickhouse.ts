@@ -47,8 +47,8 @@ export const QUERY_SETTINGS = {
   merge_tree_min_bytes_for_concurrent_read: '1048576',
   // Merging the filters of 490 conditions took nine tenths of the time in which they were planned.
   query_plan_merge_filters: 0,
-  // Conditions on the sorting key exclude rows before these are merged. Without it, calls by id are merged with all others of
-  // their granules, payloads included.
+  // Conditions on the sorting key exclude rows before these are merged. Without it, calls by id are merged with all
+  // others of their granules, payloads included.
   optimize_move_to_prewhere_if_final: 1,
   // Statistics of each part are read to plan a query, which takes longer than a better order of conditions saves.
   use_statistics: 0,

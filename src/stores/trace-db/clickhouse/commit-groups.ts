@@ -35,9 +35,9 @@ export interface CommitGroups<Waiting> {
 }
 
 /**
- * Owners take turns in a group. Rows of one owner are written in their order, so the next ones wait for those that are being
- * written. Beside other entities this holds for a whole entity: one that writes to many projects leaves a session to others,
- * whose small writes then wait neither for its rows nor with them.
+ * Owners take turns in a group. Rows of one owner are written in their order, so the next ones wait for those that are
+ * being written. Beside other entities this holds for a whole entity: one that writes to many projects leaves a session
+ * to others, whose small writes then wait neither for its rows nor with them.
  */
 export function createCommitGroups<Waiting extends Rows>({
   queue,

@@ -26,8 +26,8 @@ export interface Endpoint {
   /** Certificates, in PEM, that the server's is signed by; those that Node knows where absent. */
   ca?: string | undefined
   /**
-   * Whether what is sent is compressed. Replies are not: the first rows of one would come with the last, and an error after
-   * them would be lost in the compressed bytes.
+   * Whether what is sent is compressed. Replies are not: the first rows of one would come with the last, and an error
+   * after them would be lost in the compressed bytes.
    */
   isCompressed?: boolean
 }
@@ -58,9 +58,9 @@ export interface Connection extends AsyncDisposable {
 }
 
 /**
- * Requests at once; a further one waits until one of them has ended. Those of readers (`READERS`) take up to a minute. Nearly
- * all others take milliseconds: a table has two commits at once, with a check after each, and few tables are written at the
- * same moment.
+ * Requests at once; a further one waits until one of them has ended. Those of readers (`READERS`) take up to a minute.
+ * Nearly all others take milliseconds: a table has two commits at once, with a check after each, and few tables are
+ * written at the same moment.
  */
 const CONNECTIONS_MAX = 32
 
@@ -70,7 +70,10 @@ const IDLE_MS_MAX = 8_000
 /** Longer than any query may take. */
 const REQUEST_MS_MAX = 120_000
 
-/** Values with more characters travel in the body: servers accept an address of 1 MiB, in which each byte may take three. */
+/**
+ * Values with more characters travel in the body: servers accept an address of 1 MiB, in which each byte may take
+ * three.
+ */
 const CHARS_IN_ADDRESS_MAX = 16 * 1024
 
 /** More values as well: servers read 1,000 fields of an address, settings among them. */
@@ -165,7 +168,9 @@ function query(
   })
 }
 
-/** SQL with its values: in the address, or written into it where they are long or many, which it may then be longer for. */
+/**
+ * SQL with its values: in the address, or written into it where they are long or many, which it may then be longer for.
+ */
 function withValues(
   sql: string,
   params: Record<string, unknown>,

@@ -4,8 +4,9 @@ import type { Requests } from './server.ts'
 
 /**
  * Skip indexes that neither inserts nor merges build (a table names them in its setting
- * `exclude_materialize_skip_indexes_on_merge` as well), because that takes longer than all the rest of a merge, and a row
- * is merged several times. A merge drops what its sources have of them. Where a part has none, its rows are scanned.
+ * `exclude_materialize_skip_indexes_on_merge` as well), because that takes longer than all the rest of a merge, and a
+ * row is merged several times. A merge drops what its sources have of them. Where a part has none, its rows are
+ * scanned.
  */
 export const DEFERRED_INDEXES = ['inputs_words', 'output_words']
 
@@ -16,20 +17,23 @@ const LOOK_EVERY_MS = 30_000
 const ROWS_MIN = 20_000
 
 /**
- * An index is built once the rows without it are those of so many minutes: while rows arrive, they are soon merged again.
+ * An index is built once the rows without it are those of so many minutes: while rows arrive, they are soon merged
+ * again.
  */
 const ARRIVALS_MIN = 20
 
 /**
- * Where as many of the earlier rows lack an index after a build as before, merges have dropped it, or it cannot be built. So the next build
- * waits in proportion to the rows of that one: builds in vain, of some 24 us a row, take a twentieth of the time.
+ * Where as many of the earlier rows lack an index after a build as before, merges have dropped it, or it cannot be
+ * built. So the next build waits in proportion to the rows of that one: builds in vain, of some 24 us a row, take a
+ * twentieth of the time.
  */
 const PAUSE_MS_PER_ROW = 0.5
 
 /**
- * What a query for whole words calls. It is answered by reading the index in place of the column, and where a part has no index, by making
- * the words of each of its documents before any cheaper condition: some 4 us a row. From this share of rows without an index on, the
- * index only says which granules to read. Parts of words, which are searched by `LIKE`, are always faster with the index read directly.
+ * What a query for whole words calls. It is answered by reading the index in place of the column, and where a part has
+ * no index, by making the words of each of its documents before any cheaper condition: some 4 us a row. From this share
+ * of rows without an index on, the index only says which granules to read. Parts of words, which are searched by
+ * `LIKE`, are always faster with the index read directly.
  */
 const WHOLE_WORDS = 'hasAllTokens('
 const DIRECT_READ_SHARE_MAX = 0.1
@@ -87,8 +91,8 @@ export function buildDeferredIndexes({
   }
 
   /**
-   * How many rows arrive, by what a table has more than at the last look; infinite at the first one, when it is not known. Of two looks
-   * the greater counts: a pause of one is not the end of an import.
+   * How many rows arrive, by what a table has more than at the last look; infinite at the first one, when it is not
+   * known. Of two looks the greater counts: a pause of one is not the end of an import.
    */
   function arrivingPerMinute(table: string, rows: number): number {
     const before = seen.get(table)

@@ -37,8 +37,8 @@ export interface GroupCommit {
 
 /**
  * Group commit: while one commit runs, later writers wait together and share the next. A commit costs an fsync, so a
- * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Which
- * rows are a group: `commit-groups.ts`. While several owners are active, one with more rows waiting pauses between its groups.
+ * hundred concurrent writers pay for one, and each gets its answer only after its rows are on disk. Which rows are a
+ * group: `commit-groups.ts`. While several owners are active, one with more rows waiting pauses between its groups.
  * @param sessions each commits one group at a time
  * @param pauses those of the other work of the same owners
  */

@@ -4,8 +4,8 @@ import type { Query } from '../port.ts'
 const PLACEHOLDER = /\{(\w+):(\w[\w()]*)\}/g
 
 /**
- * Writes the values of a query into its SQL, as literals: a body has no limit, where an address has one, and so have the values
- * of a form and their number, which only the server's own configuration can raise.
+ * Writes the values of a query into its SQL, as literals: a body has no limit, where an address has one, and so have
+ * the values of a form and their number, which only the server's own configuration can raise.
  */
 export function inlineValues({ sql, params }: Query): string {
   return sql.replaceAll(PLACEHOLDER, (placeholder, name: string, type: string) =>

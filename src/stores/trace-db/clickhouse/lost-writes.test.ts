@@ -3,7 +3,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { createLostWrites } from './lost-writes.ts'
 import type { Requests } from './server.ts'
 
-/** A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail, with a code and a message. */
+/**
+ * A database whose `calls` has a broken part and whose disk has just failed; `refuses` selects statements that fail,
+ * with a code and a message.
+ */
 function brokenDatabase(refuses: (sql: string) => boolean, code = '74', message = 'refused') {
   const answerOf = (sql: string): object[] => {
     if (refuses(sql)) throw new ClickHouseError({ message, code, type: 'TEST' })

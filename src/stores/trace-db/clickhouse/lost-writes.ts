@@ -11,14 +11,14 @@ const LOOK_EVERY_MS = 10_000
 const FAILED_WRITES = `SELECT value FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'`
 
 /**
- * ClickHouse counts failed file writes and continues as if they had succeeded (26.7): an insert is acknowledged, or a merge
- * replaces its sources, and the files are empty. So that counter is read after every change. When it has risen, tables
- * with a broken part are repaired (`table-repair.ts`).
+ * ClickHouse counts failed file writes and continues as if they had succeeded (26.7): an insert is acknowledged, or a
+ * merge replaces its sources, and the files are empty. So that counter is read after every change. When it has risen,
+ * tables with a broken part are repaired (`table-repair.ts`).
  */
 export interface LostWrites {
   /**
-   * Runs a change, which fails as `writeError` says; `kept` rejects with 503 when the change may not have been written, which is known some
-   * milliseconds later.
+   * Runs a change, which fails as `writeError` says; `kept` rejects with 503 when the change may not have been written,
+   * which is known some milliseconds later.
    */
   watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }>
   /** Checks at once, after a failed read. */

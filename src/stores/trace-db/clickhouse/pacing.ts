@@ -3,8 +3,8 @@ import type { ActiveOwners } from './active-owners.ts'
 import type { Pauses } from './pauses.ts'
 
 /**
- * How long a flood pauses beside an owner who waits for each answer: as many times as long as the work before, so that the
- * flood uses the processors for a quarter of the time. Floods among themselves share the processors by their turns.
+ * How long a flood pauses beside an owner who waits for each answer: as many times as long as the work before, so that
+ * the flood uses the processors for a quarter of the time. Floods among themselves share the processors by their turns.
  */
 const PAUSE_BESIDE_QUIET = 3
 const PAUSE_BESIDE_FLOODS = 1
@@ -21,9 +21,9 @@ export interface PacingDeps {
 }
 
 /**
- * Pauses of owners that have more work waiting while others are active. All threads of the database have the same priority:
- * without pauses, small work of other owners would take several times as long. Beside other entities the whole entity
- * pauses, so that a flood of many owners is slowed down like that of one.
+ * Pauses of owners that have more work waiting while others are active. All threads of the database have the same
+ * priority: without pauses, small work of other owners would take several times as long. Beside other entities the
+ * whole entity pauses, so that a flood of many owners is slowed down like that of one.
  */
 export interface Pacing {
   /** Whether an owner, or its entity, has more waiting while others are active. */

@@ -29,14 +29,17 @@ const TIMEOUT_EXCEEDED = 159
 /** Of a query that would read more rows than its `max_rows_to_read`. */
 const TOO_MANY_ROWS = 158
 
-/** ClickHouse's code of an error that it answered with: https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
+/**
+ * ClickHouse's code of an error that it answered with:
+ * https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
+ */
 export function codeOf(error: unknown): number | undefined {
   return error instanceof ClickHouseError ? Number(error.code) : undefined
 }
 
 /**
- * The error of a failed query: 400 where the query itself is too large, 413 where it exceeds a limit of its request, and
- * 503 otherwise.
+ * The error of a failed query: 400 where the query itself is too large, 413 where it exceeds a limit of its request,
+ * and 503 otherwise.
  */
 export function readError(error: unknown, limits?: QueryLimits): ClientError {
   if (error instanceof ClientError) return error

@@ -40,10 +40,10 @@ export interface ReadTurns<Slot> {
 }
 
 /**
- * Entities take turns, within them their owners, and each has a share of the slots (`slots.ts`). So the first read of an
- * owner waits only where several others read a lot. Concurrent reads slow each other down, so only one read of an owner
- * uses all threads, and none of an owner with more waiting while others are active; such an owner also pauses between
- * its reads.
+ * Entities take turns, within them their owners, and each has a share of the slots (`slots.ts`). So the first read of
+ * an owner waits only where several others read a lot. Concurrent reads slow each other down, so only one read of an
+ * owner uses all threads, and none of an owner with more waiting while others are active; such an owner also pauses
+ * between its reads.
  */
 export function createReadTurns<Slot>(
   all: readonly Slot[],

@@ -177,7 +177,10 @@ function ownerOf({ params }: Query): string {
 /** Waits for work until the signal or a time limit ends the waiting. */
 function stopBy(signal: AbortSignal | undefined, limits: Pick<QueryLimits, 'msMax'> & Partial<QueryLimits>) {
   let stopped: { reason: unknown } | undefined
-  /** Rejects what is waited for. A promise that is raced with one that lasts would be kept with its result until that one ends. */
+  /**
+   * Rejects what is waited for. A promise that is raced with one that lasts would be kept with its result until that
+   * one ends.
+   */
   let giveUp: ((reason: unknown) => void) | undefined
 
   function stop(reason: unknown): void {

@@ -1,7 +1,9 @@
 import { ClientError, StoreFailed, unavailable } from '../../../errors.ts'
 import { codeOf } from './read-errors.ts'
 
-/** CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again. */
+/**
+ * CANNOT_FSYNC, NOT_ENOUGH_SPACE, CANNOT_WRITE_TO_FILE_DESCRIPTOR, a failed rename, a table that is being opened again.
+ */
 const OF_THE_DISK = [204, 243, 75, 1001, 60]
 
 /** TIMEOUT_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS. */

@@ -1,7 +1,8 @@
 /**
  * Tables on the machines of a cluster. Each is a replicated table on every machine, in a database of its own
- * (`heddle_local`), and beside it a `Distributed` table of the same name in the database that is used (`heddle`), which sends
- * all rows of a project to the same shard. So a query of one project asks one shard, and its subqueries find all rows there.
+ * (`heddle_local`), and beside it a `Distributed` table of the same name in the database that is used (`heddle`), which
+ * sends all rows of a project to the same shard. So a query of one project asks one shard, and its subqueries find all
+ * rows there.
  */
 import type { ClickHouseSettings } from '@clickhouse/client'
 import type { Topology } from '../clickhouse/topology.ts'
@@ -17,7 +18,8 @@ export const CLUSTER_SETTINGS = {
   // An insert is acknowledged when a majority of the replicas of its shard has it.
   distributed_foreground_insert: 1,
   insert_quorum: 'auto',
-  // All servers use the same replica of a shard, the first one that answers, so a read finds what was acknowledged before it.
+  // All servers use the same replica of a shard, the first one that answers, so a read finds what was acknowledged
+  // before it.
   load_balancing: 'in_order',
   prefer_localhost_replica: 0,
   optimize_skip_unused_shards: 1,

@@ -15,8 +15,8 @@ const TABLE_ALREADY_EXISTS = 57
 const LOCK = 'migrating'
 
 /**
- * Runs work while no other server does the same. A server that ended in the midst of it holds the lock for a minute. Two that
- * find such a lock at once may both go on: migrations bear that, since each statement of them may run twice.
+ * Runs work while no other server does the same. A server that ended in the midst of it holds the lock for a minute.
+ * Two that find such a lock at once may both go on: migrations bear that, since each statement of them may run twice.
  */
 export async function inTurn(
   db: Pick<TraceDb, 'query' | 'command'>,

@@ -24,8 +24,8 @@ export interface WatchOptions {
 }
 
 /**
- * A ClickHouse server elsewhere. While it does not answer, requests are refused at once: they would otherwise each wait for
- * it, and fill the queues after their clients have gone. Those in progress end with its connections.
+ * A ClickHouse server elsewhere. While it does not answer, requests are refused at once: they would otherwise each wait
+ * for it, and fill the queues after their clients have gone. Those in progress end with its connections.
  */
 export function watchServer(
   endpoint: Endpoint,

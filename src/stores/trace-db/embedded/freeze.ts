@@ -20,7 +20,10 @@ export interface Freezer {
   unfreeze(name: string): Promise<void>
 }
 
-/** Where ClickHouse puts frozen parts: https://clickhouse.com/docs/sql-reference/statements/alter/partition#freeze-partition */
+/**
+ * Where ClickHouse puts frozen parts:
+ * https://clickhouse.com/docs/sql-reference/statements/alter/partition#freeze-partition
+ */
 const FROZEN = 'shadow'
 
 /** The link that leads to the definitions of the tables. */

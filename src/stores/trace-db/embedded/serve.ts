@@ -1,7 +1,8 @@
 /**
- * A process that is a ClickHouse server: `node serve.ts LIBRARY DATA CONFIG [PROTOCOL…]`, which speaks HTTP by default. The library of chDB is a whole ClickHouse,
- * which listens on command: https://clickhouse.com/docs/sql-reference/statements/system#start-listen. Ends with
- * its standard input, so it never outlives the process that started it.
+ * A process that is a ClickHouse server: `node serve.ts LIBRARY DATA CONFIG [PROTOCOL…]`, which speaks HTTP by default.
+ * The library of chDB is a whole ClickHouse, which listens on command:
+ * https://clickhouse.com/docs/sql-reference/statements/system#start-listen. Ends with its standard input, so it never
+ * outlives the process that started it.
  */
 import { argv, stderr, stdin } from 'node:process'
 import { DataType, load, open } from 'ffi-rs'
@@ -13,8 +14,8 @@ const LISTEN = (protocols.length > 0 ? protocols : ['HTTP'])
   .join(' ')
 
 /**
- * A query that never ends: the library returns with its last query, and its listener ends then. How far it is is not asked for, which the
- * library would do ten times a second.
+ * A query that never ends: the library returns with its last query, and its listener ends then. How far it is is not
+ * asked for, which the library would do ten times a second.
  */
 const FOREVER = `SELECT sleepEachRow(3) FROM system.numbers
   SETTINGS interactive_delay = 600000000, max_block_size = 1, function_sleep_max_microseconds_per_block = 4000000 FORMAT Null`

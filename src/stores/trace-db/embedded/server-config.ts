@@ -34,8 +34,8 @@ const MERGE_THREADS = 2
 const CACHE_BYTES_MAX = 64 * 1024 * 1024
 
 /**
- * Bytes of decompressed payloads kept for the next search: those of some 100,000 new calls, which have no index of words yet
- * and are searched most. ClickHouse does not use it for queries of more than a million rows.
+ * Bytes of decompressed payloads kept for the next search: those of some 100,000 new calls, which have no index of
+ * words yet and are searched most. ClickHouse does not use it for queries of more than a million rows.
  */
 const DECOMPRESSED_BYTES_MAX = 128 * 1024 * 1024
 
@@ -43,13 +43,15 @@ const DECOMPRESSED_BYTES_MAX = 128 * 1024 * 1024
 const KEEP_ALIVE_S = 60
 
 /**
- * Seconds between two looks for parts that were replaced, whose files are then removed: what was erased is on the disk until
- * then. Without a bound, a quiet server looks every five minutes. A merge whose result was not written must be noticed
- * before (`clickhouse/lost-writes.ts` looks every 10 s).
+ * Seconds between two looks for parts that were replaced, whose files are then removed: what was erased is on the disk
+ * until then. Without a bound, a quiet server looks every five minutes. A merge whose result was not written must be
+ * noticed before (`clickhouse/lost-writes.ts` looks every 10 s).
  */
 const CLEANUP_S = 30
 
-/** Milliseconds between two looks at the memory in use; the default of 50 takes a quarter of what an idle Heddle does. */
+/**
+ * Milliseconds between two looks at the memory in use; the default of 50 takes a quarter of what an idle Heddle does.
+ */
 const MEMORY_LOOK_MS = 500
 
 /**

@@ -8,8 +8,8 @@ export interface LeafState {
 }
 
 /**
- * Something to do about leaf columns. `use`: record that a project uses one. `add`: record that, and make it. `release`: record
- * that a project no longer uses it.
+ * Something to do about leaf columns. `use`: record that a project uses one. `add`: record that, and make it.
+ * `release`: record that a project no longer uses it.
  */
 export interface Chore {
   kind: 'use' | 'add' | 'release'

@@ -25,8 +25,8 @@ const PAUSE_MS = 60_000
 /** Leaf columns of the calls: which there are, and how they come and go with what is asked for. */
 export interface LeafColumns {
   /**
-   * Those of the paths that have a filled column. In a large project, others that can have one get it in the background,
-   * so that the next queries find it. Never fails: without columns, reads take longer.
+   * Those of the paths that have a filled column. In a large project, others that can have one get it in the
+   * background, so that the next queries find it. Never fails: without columns, reads take longer.
    */
   of(projectId: string, paths: readonly string[]): Promise<ReadonlySet<string>>
 }

@@ -42,7 +42,10 @@ export interface BatchReader {
 
 /** Answers calls without the database, exactly as the database would, or not at all. */
 export interface KnownCalls {
-  /** One call by its id as a JSON line, which is empty where there is no such call; undefined where only the database knows. */
+  /**
+   * One call by its id as a JSON line, which is empty where there is no such call; undefined where only the database
+   * knows.
+   */
   line(list: List, id: string): Buffer | undefined
 }
 

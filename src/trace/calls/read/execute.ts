@@ -14,8 +14,8 @@ import type { TableSize } from './table-size.ts'
 import { createWindowBounds } from './window-bounds.ts'
 
 /**
- * Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. One entity
- * may read 32 while no other does (`src/fairness/shared-slots.ts`).
+ * Long lists that are read at once: each holds its ids and some batches of payloads while its client reads slowly. One
+ * entity may read 32 while no other does (`src/fairness/shared-slots.ts`).
  */
 const LONG_LISTS_MAX = 40
 
@@ -26,7 +26,8 @@ const PAGE_BYTES_MAX = 256 * 1024 * 1024
 export interface ListReader {
   /**
    * The calls of a list as JSON texts, one a line, in pieces of whole lines. Of a list of any length, only ids and two
-   * batches of its payloads are in memory. No query stays open while the client reads: the database answers few at once.
+   * batches of its payloads are in memory. No query stays open while the client reads: the database answers few at
+   * once.
    * @throws 413 for more ids than may be in memory, 503 where the entity may read no more long lists at once
    */
   lines(list: List): AsyncGenerator<Uint8Array>
@@ -148,8 +149,8 @@ export function createListReader({ traces, recent, tableSize }: Deps): ListReade
 }
 
 /**
- * Whether a condition has more candidates than the list shows: they are scattered, so reading the rows of all takes longer than a query
- * for those to show.
+ * Whether a condition has more candidates than the list shows: they are scattered, so reading the rows of all takes
+ * longer than a query for those to show.
  */
 function hasSpareCandidates({ selection, page }: List, { ids }: queries.Scope): boolean {
   if (ids === undefined || page.limit === undefined || isOfFamily(selection)) return false

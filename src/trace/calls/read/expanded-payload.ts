@@ -4,8 +4,8 @@ import { isRef } from '../../ref-uri.ts'
 import { PAYLOADS, type PayloadColumn } from '../sql/table.ts'
 
 /**
- * Characters of values that one call is shown with, but for a single larger one: inputs may be a thousand times the same ref of a
- * large object.
+ * Characters of values that one call is shown with, but for a single larger one: inputs may be a thousand times the
+ * same ref of a large object.
  */
 const VALUES_OF_CALL_CHARS_MAX = 16 * 1024 * 1024
 
@@ -68,8 +68,8 @@ export function visitRefs(
 }
 
 /**
- * A call with the values of its refs, which are counted before they are put in. Wire: an unresolved ref stays; so do those whose
- * values no longer fit.
+ * A call with the values of its refs, which are counted before they are put in. Wire: an unresolved ref stays; so do
+ * those whose values no longer fit.
  */
 export function withValuesAt<Row extends Payloads>(
   row: Row,

@@ -18,7 +18,10 @@ const FIELDS_MAX = 10
 /** Columns to expand: in each, a ref is looked for in every call of the list. More than a table shows. */
 const COLUMNS_MAX = 100
 
-/** Characters of values behind refs that are in memory for the rows that are made next, but for some larger ones of a single row. */
+/**
+ * Characters of values behind refs that are in memory for the rows that are made next, but for some larger ones of a
+ * single row.
+ */
 const VALUES_CHARS_MAX = 16 * 1024 * 1024
 
 /** Different refs at one path that a filter or an order may resolve: their values are sent to the database. */
@@ -42,8 +45,9 @@ export interface Expansion {
     columns: readonly string[],
   ): Promise<Map<string, ExpandedField>>
   /**
-   * The rows with the values of their refs, each made when it is taken: thousands may have the same large value.
-   * Wire: shallow refs first; an unresolved ref stays, and so do those of a call whose values have too many characters together.
+   * The rows with the values of their refs, each made when it is taken: thousands may have the same large value. Wire:
+   * shallow refs first; an unresolved ref stays, and so do those of a call whose values have too many characters
+   * together.
    */
   expanded<Row extends Payloads>(
     projectId: string,
@@ -91,7 +95,10 @@ export function createExpansion({
     return expanded
   }
 
-  /** The values of the refs of rows; of a single row, only some where all have too many characters. @throws 413 for too large ones of several */
+  /**
+   * The values of the refs of rows; of a single row, only some where all have too many characters.
+   * @throws 413 for too large ones of several
+   */
   async function valuesOf<Row extends Payloads>(
     projectId: string,
     rows: readonly Row[],

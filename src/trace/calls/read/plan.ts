@@ -7,7 +7,10 @@ import { type ScanWindow, scanWindows } from './scan-windows.ts'
 export type Source =
   /** Among the ids that the filter names. */
   | { kind: 'ids'; ids: readonly string[] }
-  /** Among the ids that a scan of unmerged rows finds (`prefiltersSql`); a step is skipped whose scan finds more than `idsMax`. */
+  /**
+   * Among the ids that a scan of unmerged rows finds (`prefiltersSql`); a step is skipped whose scan finds more than
+   * `idsMax`.
+   */
   | ({ kind: 'prefilter' } & Prefilter)
   /** Among those that started first or last. A step is skipped whose window would hold all calls. */
   | { kind: 'window'; window: ScanWindow }
@@ -25,12 +28,15 @@ export interface Prefilter {
 export interface Step {
   source: Source
   /**
-   * `page`: the rows in one query, of limited memory, written as JSON here; where they take more memory, or more candidates were
-   * found than the list shows, it becomes `batches`.
-   * `batches`: first the ids in order (an id scan), then the rows, a batch at a time ({@link rendererOf}), or the calls from memory.
+   * `page`: the rows in one query, of limited memory, written as JSON here; where they take more memory, or more
+   * candidates were found than the list shows, it becomes `batches`. `batches`: first the ids in order (an id scan),
+   * then the rows, a batch at a time ({@link rendererOf}), or the calls from memory.
    */
   shape: 'page' | 'batches'
-  /** What an id scan orders by: payloads, or their truncated copies first, which shows whether the whole ones are needed. */
+  /**
+   * What an id scan orders by: payloads, or their truncated copies first, which shows whether the whole ones are
+   * needed.
+   */
   sortBy: 'whole' | 'truncated'
   /** Whether the list may have many calls, so that only some such lists may be read at once. */
   isLong: boolean
@@ -43,8 +49,8 @@ const PAGE_CALLS_MAX = 100
 const IDS_MAX = 200
 
 /**
- * The steps to read a list, to be tried one after another until one finds as many calls as the list may have. Only windows may
- * find too few: the first other step that is not skipped finds all.
+ * The steps to read a list, to be tried one after another until one finds as many calls as the list may have. Only
+ * windows may find too few: the first other step that is not skipped finds all.
  * @throws 4xx for a query or an order that cannot be compiled
  */
 export function planRead(
@@ -97,8 +103,8 @@ export function rendererOf(calls: number): 'server' | 'database' {
 }
 
 /**
- * Whether a batch of a list can be requested as a range of start times and ids, since neighbours in the list are all the calls
- * between them that its filter selects.
+ * Whether a batch of a list can be requested as a range of start times and ids, since neighbours in the list are all
+ * the calls between them that its filter selects.
  */
 export function mayReadRanges({ selection, page }: Pick<List, 'selection' | 'page'>): boolean {
   const [first, second] = page.sort_by

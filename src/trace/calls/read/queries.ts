@@ -89,9 +89,9 @@ function selectedWithin(selection: Selection, { ids, bound }: Scope, params: Par
 }
 
 /**
- * SQL that is true for calls that started within a bound. Scattered calls are selected by id, so that only their rows are merged:
- * their ids come from the unmerged rows within the bound. The merged start time is the maximum over the rows of a call, so one of
- * them has it.
+ * SQL that is true for calls that started within a bound. Scattered calls are selected by id, so that only their rows
+ * are merged: their ids come from the unmerged rows within the bound. The merged start time is the maximum over the
+ * rows of a call, so one of them has it.
  */
 function boundSql({ project_id }: Selection, bound: WindowBound, params: Params): string {
   const isWithin = isWithinSql(bound, params)
@@ -100,7 +100,10 @@ function boundSql({ project_id }: Selection, bound: WindowBound, params: Params)
   return `${isWithin} AND id IN (SELECT id FROM ${CALL_ROWS} WHERE project_id = ${project} AND ${isWithin})`
 }
 
-/** SQL that is true for rows, merged or not, with a start time within a bound. The row of an end may have none ({@link NEVER}). */
+/**
+ * SQL that is true for rows, merged or not, with a start time within a bound. The row of an end may have none ({@link
+ * NEVER}).
+ */
 function isWithinSql({ direction, edge }: WindowBound, params: Params): string {
   const time = `parseDateTime64BestEffort(${params.bind(edge, 'String')}, 6, 'UTC')`
   return direction === 'desc' ? `started_at >= ${time}` : `started_at <= ${time} AND started_at != ${NEVER}`
@@ -116,8 +119,8 @@ function listSql(
 }
 
 /**
- * Queries that each find ids of rows that include those of the selected calls, perhaps with duplicates; none where nearly
- * all rows would match.
+ * Queries that each find ids of rows that include those of the selected calls, perhaps with duplicates; none where
+ * nearly all rows would match.
  */
 export function selectsPrefiltered(
   selection: Selection,

@@ -1,6 +1,6 @@
 /**
- * Reads a source to its end, however slowly the pieces are taken: no query waits for a client. All that is not taken yet is in
- * memory. The error of a source that fails comes after its pieces; it is dropped if they are not taken.
+ * Reads a source to its end, however slowly the pieces are taken: no query waits for a client. All that is not taken
+ * yet is in memory. The error of a source that fails comes after its pieces; it is dropped if they are not taken.
  */
 export function readOn<Piece>(source: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   const pieces: Piece[] = []

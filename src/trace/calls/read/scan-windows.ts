@@ -3,9 +3,9 @@ import { isOfFamily } from '../sql/filter.ts'
 import type { Selection } from '../sql/selection.ts'
 
 /**
- * A list by start time needs only the newest (or oldest) calls, but the table is ordered by id. The start time of a row some way
- * from the end is a bound to look within. It is a guess: where a window has too few calls, a wider one follows. Calls outside a
- * window sort after all calls inside it.
+ * A list by start time needs only the newest (or oldest) calls, but the table is ordered by id. The start time of a row
+ * some way from the end is a bound to look within. It is a guess: where a window has too few calls, a wider one
+ * follows. Calls outside a window sort after all calls inside it.
  */
 export interface ScanWindow {
   /** Of the list: `desc` for the newest calls. */

@@ -7,7 +7,9 @@ import type { List } from './list.ts'
 import * as queries from './queries.ts'
 import type { ScanWindow, WindowBound } from './scan-windows.ts'
 
-/** Limit of rows within a bound for scattered calls. Building a set of as many ids takes some 0.1 s and 30 MB of memory. */
+/**
+ * Limit of rows within a bound for scattered calls. Building a set of as many ids takes some 0.1 s and 30 MB of memory.
+ */
 const SCATTERED_ROWS_MAX = 2 ** 18
 
 const REMEMBERED_MS = 10_000
@@ -15,7 +17,10 @@ const BOUNDS_MAX = 1000
 
 /** Finds the bounds of scan windows. */
 export interface WindowBounds {
-  /** Undefined where the window would hold all calls, or more rows than are looked up by id ({@link SCATTERED_ROWS_MAX}). */
+  /**
+   * Undefined where the window would hold all calls, or more rows than are looked up by id ({@link
+   * SCATTERED_ROWS_MAX}).
+   */
   of(list: List, window: ScanWindow): Promise<WindowBound | undefined>
 }
 

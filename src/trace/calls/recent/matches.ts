@@ -14,8 +14,8 @@ export interface Matcher {
 }
 
 /**
- * The conditions of a selection for calls in memory; undefined for those that take the database: refs and payloads are not
- * searched in memory, and many names are found faster there.
+ * The conditions of a selection for calls in memory; undefined for those that take the database: refs and payloads are
+ * not searched in memory, and many names are found faster there.
  */
 export function matcherOf({ filter, query }: Selection): Matcher | undefined {
   const times = timeConditionsOf(query)

@@ -1,12 +1,15 @@
 import { PAYLOADS } from '../sql/table.ts'
 
 /**
- * Memory for the payloads of many calls, in few large pieces: a buffer for each would take a fifth more, and be garbage once its call is
- * evicted. Calls are evicted in about the order in which they were written, so whole slabs become free, and are used again. Payloads of
- * calls without an end will soon be written again with what the end has, so they lie in slabs of their own.
+ * Memory for the payloads of many calls, in few large pieces: a buffer for each would take a fifth more, and be garbage
+ * once its call is evicted. Calls are evicted in about the order in which they were written, so whole slabs become
+ * free, and are used again. Payloads of calls without an end will soon be written again with what the end has, so they
+ * lie in slabs of their own.
  */
 export interface PayloadSlabs {
-  /** Copies the payloads of a call, JSON texts in UTF-8 in the order of `PAYLOADS`; one that it does not have is empty. */
+  /**
+   * Copies the payloads of a call, JSON texts in UTF-8 in the order of `PAYLOADS`; one that it does not have is empty.
+   */
   write(payloads: readonly (string | Buffer)[], of: { isEnded: boolean }): Place
   /** Gives up what was written there. */
   free(place: Place): void

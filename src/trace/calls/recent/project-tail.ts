@@ -34,8 +34,9 @@ function greaterId(bound: string, id: string): string {
 }
 
 /**
- * The newest calls of one project. A call is either whole in memory, merged from all its rows, or it lies within the bounds.
- * Only a new id can be kept: of another one, the database may have rows. Ids that rise with time show that they are new.
+ * The newest calls of one project. A call is either whole in memory, merged from all its rows, or it lies within the
+ * bounds. Only a new id can be kept: of another one, the database may have rows. Ids that rise with time show that they
+ * are new.
  */
 export interface ProjectTail {
   /** Takes rows that were written, in the order in which they were. */

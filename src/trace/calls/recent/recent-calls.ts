@@ -21,7 +21,9 @@ const PROJECTS_MAX = 256
 /** Calls of a list that are sorted, and written as JSON, here at once; some hundredths of a second. */
 const LIST_MAX = 1000
 
-/** What the first write to a project waits for its bounds: the query for them may wait for other reads of the project. */
+/**
+ * What the first write to a project waits for its bounds: the query for them may wait for other reads of the project.
+ */
 const OPENING_MS_MAX = 5_000
 
 /** A guess at the line of a call. */
@@ -203,7 +205,10 @@ function candidatesOf(tail: ProjectTail, selection: Selection): Candidates | und
   return { calls: Iterator.from(tail.newest()).filter(matcher.matches), isWhole }
 }
 
-/** The visible calls among which a filter by an id, or by traces, selects; undefined for others, or where only the database knows them. */
+/**
+ * The visible calls among which a filter by an id, or by traces, selects; undefined for others, or where only the
+ * database knows them.
+ */
 function namedCalls(tail: ProjectTail, filter: Selection['filter']): KeptCall[] | undefined {
   const [id, ...otherIds] = filter?.call_ids ?? []
   if (id !== undefined && otherIds.length === 0) {

@@ -1,4 +1,7 @@
-/** Texts that are remembered; most projects have fewer names and users. They are not counted as memory: they take 0.1 MB at most. */
+/**
+ * Texts that are remembered; most projects have fewer names and users. They are not counted as memory: they take 0.1 MB
+ * at most.
+ */
 const TEXTS_MAX = 256
 
 /** Longer texts are rarely repeated, and would be kept although their calls are evicted. */

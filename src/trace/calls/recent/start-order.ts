@@ -1,6 +1,9 @@
 import type { KeptCall } from './kept-call.ts'
 
-/** Calls in the order of lists by start time. New calls mostly start last, so they are merged into the order from its end. */
+/**
+ * Calls in the order of lists by start time. New calls mostly start last, so they are merged into the order from its
+ * end.
+ */
 export interface StartOrder {
   add(call: KeptCall): void
   /** To be called when the start time of a call that was added has changed. */
@@ -50,7 +53,10 @@ export function createStartOrder(): StartOrder {
   }
 }
 
-/** Merges one sorted list into another, from the end: it takes as many steps as calls of it start after the first that is added. */
+/**
+ * Merges one sorted list into another, from the end: it takes as many steps as calls of it start after the first that
+ * is added.
+ */
 function mergeInto(order: KeptCall[], added: readonly KeptCall[]): void {
   let from = order.length - 1
   let next = added.length - 1

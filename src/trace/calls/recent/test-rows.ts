@@ -3,7 +3,10 @@ import type { Random } from '../../../test-random.ts'
 import { isoOfMicros } from '../../../time.ts'
 import type { CallRow } from '../sql/table.ts'
 
-/** When the first call of {@link createRows} starts: yesterday, since the server removes the marks of calls that were deleted long ago. */
+/**
+ * When the first call of {@link createRows} starts: yesterday, since the server removes the marks of calls that were
+ * deleted long ago.
+ */
 export const START_MS = Date.now() - 24 * 3_600_000
 
 /** The ops of their calls. */

@@ -79,7 +79,9 @@ export function selectProjectsOfDeleted(): Query {
   }
 }
 
-/** Deleted calls with content in rows that lack the time of the deletion, which they would have once they are merged. */
+/**
+ * Deleted calls with content in rows that lack the time of the deletion, which they would have once they are merged.
+ */
 export function selectUnmarked(): Query {
   return {
     sql: `SELECT project_id, id, max(deleted_at) AS marked_at FROM ${CALL_ROWS} WHERE ${DELETED}
@@ -89,8 +91,9 @@ export function selectUnmarked(): Query {
 }
 
 /**
- * Gives all rows of deleted calls a time of deletion. That changes one column, and a list of calls is compared with rows once for
- * each column that a change sets. The time is that of the first of these calls, so that it is never later than a call's own.
+ * Gives all rows of deleted calls a time of deletion. That changes one column, and a list of calls is compared with
+ * rows once for each column that a change sets. The time is that of the first of these calls, so that it is never later
+ * than a call's own.
  */
 export function mark(calls: readonly DeletedKey[]): Change {
   const { where, params } = ofCalls(calls)
@@ -103,7 +106,9 @@ export function mark(calls: readonly DeletedKey[]): Change {
   }
 }
 
-/** Empties all rows with a time of deletion; the marks stay, so that a part that comes later does not bring a call back. */
+/**
+ * Empties all rows with a time of deletion; the marks stay, so that a part that comes later does not bring a call back.
+ */
 export function emptyDeleted(columns: readonly ColumnRow[]): Change {
   const changed = columns.filter(
     ({ name, default_kind }) => !KEPT.includes(name) && default_kind !== 'MATERIALIZED',
@@ -191,7 +196,10 @@ export function selectProjectsOfOldCalls(limits: readonly Limit[]): Query {
   }
 }
 
-/** Old calls with ends and names that {@link deleteOldCalls} would leave. They are found by the start, which is deleted later. */
+/**
+ * Old calls with ends and names that {@link deleteOldCalls} would leave. They are found by the start, which is deleted
+ * later.
+ */
 export function selectPartsOfOldCalls(limits: readonly Limit[]): Query {
   const params = createParams()
   const started = anyOf(limits, params, (time) => `has_start = 1 AND started_at < ${time}`)

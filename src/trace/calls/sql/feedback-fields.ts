@@ -17,7 +17,9 @@ const REFS = new Set(['runnable_ref', 'trigger_ref'])
 const TYPE_START = 'feedback.['
 const TYPE_END = '].'
 
-/** Fields of the feedback on calls, `feedback.[type].payload.path`; each is joined to the calls as a table of its own. */
+/**
+ * Fields of the feedback on calls, `feedback.[type].payload.path`; each is joined to the calls as a table of its own.
+ */
 export interface FeedbackFields {
   /** @throws 403 for what is not a field of feedback. */
   field(path: string): FieldExpression

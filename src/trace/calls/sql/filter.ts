@@ -31,8 +31,9 @@ export function startRowsSql({ project_id, filter }: Filtered, params: Params): 
 }
 
 /**
- * Conditions in SQL, each true for at least one row, not merged, of every selected call; none where they would be for nearly
- * all rows. A merged column has the value of one of its rows, so a condition on one column alone is true for that row.
+ * Conditions in SQL, each true for at least one row, not merged, of every selected call; none where they would be for
+ * nearly all rows. A merged column has the value of one of its rows, so a condition on one column alone is true for
+ * that row.
  */
 export function prefiltersSql(selection: Selection, params: Params, usesWordIndex: boolean): string[] {
   const project = params.bindProject(selection.project_id)

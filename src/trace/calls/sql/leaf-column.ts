@@ -6,9 +6,9 @@ import { isInTruncated, readablePayload, TRUNCATED_BYTES, truncatedColumn } from
 
 /**
  * A leaf column keeps one leaf of a payload by itself, such as `output.score`, so that conditions and orders read some
- * bytes of each call instead of a document. The database fills it from the payload, or from its truncated copy, as a row is
- * written, and computes it where an older row lacks it. It is NULL exactly where the payload is, so a merged call has
- * the leaf of the same row as the payload: a missing leaf is a text of its own that replaces an older one.
+ * bytes of each call instead of a document. The database fills it from the payload, or from its truncated copy, as a
+ * row is written, and computes it where an older row lacks it. It is NULL exactly where the payload is, so a merged
+ * call has the leaf of the same row as the payload: a missing leaf is a text of its own that replaces an older one.
  */
 
 /** Every leaf column has a name with this beginning, which no other column has. */
@@ -39,7 +39,10 @@ export function mayHaveColumn(path: string): boolean {
   return isInTruncated(steps) && !(root === 'summary' && steps[0] === 'weave')
 }
 
-/** The name of a path's column, of its value: a column that was made by another version of this code is not taken for it. */
+/**
+ * The name of a path's column, of its value: a column that was made by another version of this code is not taken for
+ * it.
+ */
 export function leafColumnName(path: string): string {
   return LEAF_COLUMN_PREFIX + createHash('sha256').update(valueSql(path)).digest('hex').slice(0, NAME_DIGITS)
 }
@@ -59,7 +62,8 @@ function valueSql(path: string): string {
   const literals = {
     bind: (value: unknown) => (typeof value === 'number' ? String(value) : textLiteral(value)),
   }
-  // A lambda names the leaf, which the database would otherwise extract wherever it occurs: that takes three times as long.
+  // A lambda names the leaf, which the database would otherwise extract wherever it occurs: that takes three times as
+  // long.
   const isWhole = `length(leaf) < ${TRUNCATED_BYTES} OR isNotNull(toFloat64OrNull(leaf))`
   const kept = `if(${isWhole}, leaf, concat(substring(leaf, 1, ${TRUNCATED_BYTES}), ${CUT}))`
   const value = `arrayMap(leaf -> ifNull(${kept}, ${MISSING}), [${jsonLeaf(document, steps, literals)}])[1]`

@@ -4,7 +4,8 @@
  * A call is written in parts, each a row: its start, its end, a new name, its deletion. The database merges rows of one
  * (`project_id`, `id`) column by column, in any order and any number of times (docs/decisions/0002-call-parts.md):
  * - payloads, `display_name`, `exception` and steps: a value that is not NULL;
- * - all other texts, numbers and times: the greatest value, so that what a row leaves out ('', 0, {@link NEVER}) never wins;
+ * - all other texts, numbers and times: the greatest value, so that what a row leaves out ('', 0, {@link NEVER}) never
+ * wins;
  * - refs: all of them.
  */
 export interface CallRow {
@@ -48,8 +49,8 @@ export interface CallRow {
 export const MERGED_CALLS = 'calls FINAL'
 
 /**
- * The table to read rows from as they were written, which takes a fraction of the time. One row has the columns of its own
- * part only, a part that was sent twice may be two rows, and rows of deleted calls are among them.
+ * The table to read rows from as they were written, which takes a fraction of the time. One row has the columns of its
+ * own part only, a part that was sent twice may be two rows, and rows of deleted calls are among them.
  */
 export const CALL_ROWS = 'calls'
 

@@ -14,15 +14,18 @@ import type { PayloadColumn } from './table.ts'
  * - a string of digits is whole however long it is, so that it is the same number.
  *
  * The database can also parse it where it refuses the original: a number too large for its types is a string of the
- * same characters, and half a surrogate pair is U+FFFD. Such a copy is not truncated, so that it stands for the original in
- * all queries ({@link readablePayload}).
+ * same characters, and half a surrogate pair is U+FFFD. Such a copy is not truncated, so that it stands for the
+ * original in all queries ({@link readablePayload}).
  */
 const TRUNCATED: ReadonlyMap<string, string> = new Map<PayloadColumn, string>([
   ['inputs', 'inputs_excerpt'],
   ['output', 'output_excerpt'],
 ])
 
-/** Characters of a string that are kept; they take at least as many bytes, so longer leaves still differ from texts of fewer. */
+/**
+ * Characters of a string that are kept; they take at least as many bytes, so longer leaves still differ from texts of
+ * fewer.
+ */
 export const TRUNCATED_BYTES = 128
 
 /** Elements of an array that are kept; with their commas they take no fewer bytes. */

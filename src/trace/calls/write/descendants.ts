@@ -5,7 +5,10 @@ import * as queries from './queries.ts'
 /** Calls of the affected traces, which are searched for descendants: a deletion holds their ids in memory. */
 const MEMBERS_MAX = 1_000_000
 
-/** Ids of calls, known or not, and of all calls below them; parents before their children. @throws 413 for too many at once. */
+/**
+ * Ids of calls, known or not, and of all calls below them; parents before their children.
+ * @throws 413 for too many at once.
+ */
 export async function withDescendants(
   traces: TraceDb,
   projectId: string,

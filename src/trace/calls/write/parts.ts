@@ -87,8 +87,8 @@ export function joinParts(parts: readonly CallPart[]): CallPart[] {
 }
 
 /**
- * The same rules as the database's merge: later values win, a truncated copy is that of its payload, and refs are united. Written
- * out, since a loop over the columns takes eight times as long.
+ * The same rules as the database's merge: later values win, a truncated copy is that of its payload, and refs are
+ * united. Written out, since a loop over the columns takes eight times as long.
  */
 function joinTwo(first: CallPart, second: CallPart): CallPart {
   return {

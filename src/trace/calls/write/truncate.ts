@@ -21,7 +21,9 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** A text with its long strings and arrays cut; undefined where it has a number that the database may have no type for. */
+/**
+ * A text with its long strings and arrays cut; undefined where it has a number that the database may have no type for.
+ */
 function shortened(json: string): string | undefined {
   const kept: string[] = []
   /** Start of the text that is neither copied nor skipped yet. */

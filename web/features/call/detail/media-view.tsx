@@ -7,8 +7,8 @@ import { OutsideLink } from '../../../components/outside-link.tsx'
 import { Skeleton } from '../../../components/states.tsx'
 
 /**
- * A picture or a sound where it stands; anything else as a file. What lies on another server is a link: the pages load nothing
- * from elsewhere.
+ * A picture or a sound where it stands; anything else as a file. What lies on another server is a link: the pages load
+ * nothing from elsewhere.
  */
 export function MediaView({ project, media }: { project: string; media: Media }) {
   const { source, name } = media

@@ -212,8 +212,8 @@ function sumByModel(
 }
 
 /**
- * A call's own report may or may not include the calls below it. One that is smaller than theirs cannot: both are added up.
- * Of any other it is not known, and to count twice what clients have added up already would be worse.
+ * A call's own report may or may not include the calls below it. One that is smaller than theirs cannot: both are added
+ * up. Of any other it is not known, and to count twice what clients have added up already would be worse.
  */
 function withOwn(own: ByModel | undefined, below: ByModel = NOTHING): ByModel {
   if (own === undefined || own.size === 0) return below

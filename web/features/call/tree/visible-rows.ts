@@ -38,7 +38,8 @@ export function isFold(tree: TraceTree, { repeated }: Unfolding, place: number):
 
 /**
  * The places of the calls that are shown, from the top.
- * @param kept for each place whether it is shown although its parents are closed; undefined without a search, which also
+ * @param kept for each place whether it is shown although its parents are closed; undefined without a search, which
+ * also
  *   shows repeated calls one by one
  */
 export function visibleRows(tree: TraceTree, unfolding: Unfolding, kept?: Uint8Array): number[] {

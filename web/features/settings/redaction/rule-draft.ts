@@ -7,7 +7,10 @@ export interface RuleDraft {
   name: string
   action: Action
   match: Rule['match']
-  /** Keys with commas between them (in quotes where they would be read otherwise), a path, a pattern, or the name of a known pattern. */
+  /**
+   * Keys with commas between them (in quotes where they would be read otherwise), a path, a pattern, or the name of a
+   * known pattern.
+   */
   sought: string
 }
 

@@ -234,8 +234,8 @@ interface KeptPromptProps {
 }
 
 /**
- * Going to another step keeps the prompt that is open, so that one sees the model change. A step that was not trained on
- * it shows the group of the same place, and this says so.
+ * Going to another step keeps the prompt that is open, so that one sees the model change. A step that was not trained
+ * on it shows the group of the same place, and this says so.
  */
 function useKeptPrompt({ step, texts, isFresh, search, change }: KeptPromptProps): string | undefined {
   const wanted = useRef<{ step: number; group: number; text: string }>(undefined)
