@@ -1,5 +1,8 @@
 import { withoutNul } from './without-nul.ts'
 
+/** Wire: clients try again after any 5xx, unless the reply says that this is pointless. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
 /** An error a client may see. `http/` turns it into the body of the route's wire family. */
 export class ClientError extends Error {
   readonly status: number
@@ -104,12 +107,20 @@ export function clientGone(): ClientError {
 
 /** 501: part of the wire that this server does not implement. */
 export function notImplemented(message: string): ClientError {
-  return new ClientError(501, 'NotImplementedError', message)
+  return new ClientError(501, 'NotImplementedError', message, { headers: NO_RETRY })
 }
 
 /** 503: nothing was applied; the same request may succeed later. */
 export function unavailable(message: string, retryAfterSeconds = 5): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { retryAfterSeconds })
+}
+
+/**
+ * 503: a part of the server is not installed, and the same request fails until somebody installs it. Wire: OpenAI's
+ * clients would otherwise wait for minutes, in silence, before they show the message.
+ */
+export function notInstalled(message: string): ClientError {
+  return new ClientError(503, 'ServiceUnavailableError', message, { headers: NO_RETRY })
 }
 
 /** 503: a store (database, file store, disk) fails or does not answer; the cause goes to the log only. */
@@ -119,7 +130,7 @@ export class StoreFailed extends ClientError {
   }
 }
 
-/** 502 or 503: another component Heddle relies on (engine, model, provider) failed; the cause goes to the log only. */
+/** 503: another component Heddle relies on (engine, model, provider) failed; the cause goes to the log only. */
 export function dependencyFailed(message: string, cause: unknown): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { cause, retryAfterSeconds: 5 })
 }

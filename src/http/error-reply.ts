@@ -27,14 +27,12 @@ export function errorReply(error: unknown, family: Route['family'], log: Log): E
   return { status: 500, headers: {}, body: bodyOf(internal, family) }
 }
 
-/** Wire: clients try again after any 5xx, unless the reply says that this is pointless. */
 function headersOf({ status, retryAfterSeconds, headers }: ClientError): Record<string, string> {
   return {
     ...headers,
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
     // The rest of the body is not read, so the connection cannot be used again.
     ...(status === 408 && { connection: 'close' }),
-    ...(status === 501 && { 'x-should-retry': 'false' }),
   }
 }
 

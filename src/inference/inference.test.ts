@@ -35,37 +35,6 @@ async function newModel(): Promise<string> {
   return `local/proj/${name}`
 }
 
-describe('GET /v1/models', () => {
-  it('200 with the base model and the models of the caller', async () => {
-    const model = await newModel()
-    const { data } = await json<{ data: { id: string }[] }>(await server.request('/v1/models'))
-    expect(data.map((entry) => entry.id)).toEqual(
-      expect.arrayContaining([TEST_BASE_MODEL, `wandb-artifact:///${model}`]),
-    )
-  })
-})
-
-describe('GET /v1/models/{model}', () => {
-  it('200 for every name that a completion takes, escaped or not', async () => {
-    const model = await newModel()
-    for (const name of [TEST_BASE_MODEL, model, `wandb-artifact:///${model}:step0`, `${model}@0`]) {
-      for (const path of [name, encodeURIComponent(name)]) {
-        const found = await json(await server.request(`/v1/models/${path}`))
-        expect(found).toMatchObject({ id: name, object: 'model', root: TEST_BASE_MODEL })
-      }
-    }
-  })
-
-  it('404 for a model or a step that does not exist', async () => {
-    const model = await newModel()
-    for (const name of ['nobody', `${model}:step7`]) {
-      const response = await server.request(`/v1/models/${encodeURIComponent(name)}`)
-      expect(response.status).toBe(404)
-      expect(await response.json()).toMatchObject({ error: { param: 'model' } })
-    }
-  })
-})
-
 describe('POST /v1/completions', () => {
   it('200 under the requested name, with the request that the engine got', async () => {
     const model = await newModel()

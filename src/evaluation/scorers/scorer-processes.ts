@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { dependencyFailed, messageOf, unavailable } from '../../errors.ts'
+import { dependencyFailed, messageOf, notInstalled, unavailable } from '../../errors.ts'
 import { createFairLimiter } from '../../fairness/fair-limiter.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../engine/src/scorer_code')
@@ -57,7 +57,7 @@ export function createScorerProcesses({ find, confinement }: ScorerPython): Scor
     if (isDisposed) throw unavailable('The server stops')
     const found = find()
     if (found === undefined)
-      throw unavailable('The engine, whose Python runs scorers that are code, is not installed', 60)
+      throw notInstalled('The engine, whose Python runs scorers that are code, is not installed')
     const started = startProcess(found, confinement, () => remove(started))
     all.add(started)
     return started

@@ -79,7 +79,7 @@ export function createInferenceInformation(deps: InferenceInformationDeps): Infe
     const parts = compute.statuses().map(({ last_lines: _, ...part }) => part)
     const byBaseModel = Map.groupBy(parts, (part) => part.base_model)
     return {
-      unavailable: compute.unavailable ?? null,
+      unavailable: compute.unavailable?.reason ?? null,
       models: known,
       engines: [...byBaseModel].map(([base_model, own]) => {
         return { base_model, parts: own, ...(engines.get(base_model) ?? NO_LOAD) }

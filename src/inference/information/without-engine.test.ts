@@ -26,6 +26,17 @@ describe('without an engine', () => {
     })
   })
 
+  it('POST /v1/chat/completions: 503 with the reason, and that to try again is pointless', async () => {
+    const body = { model: TEST_BASE_MODEL, messages: [{ role: 'user', content: 'x' }] }
+    const reply = await server.post('/v1/chat/completions', body)
+    expect([reply.status, reply.headers.get('x-should-retry'), reply.headers.get('retry-after')]).toEqual([
+      503,
+      'false',
+      null,
+    ])
+    expect(await reply.text()).toContain('npm run setup')
+  })
+
   it('GET /inference/{any}/v2/hardware: 200 without packages', async () => {
     expect(await get('/inference/router/v2/hardware')).toMatchObject({ engine_packages: {} })
   })

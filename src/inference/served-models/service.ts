@@ -95,6 +95,7 @@ export function createServedModels({
     if (model !== undefined && checkpoint !== undefined)
       return { baseModel: model.base_model, model, checkpoint }
     if (model === undefined && (await baseModelsSince()).has(text)) return { baseModel: text }
+    if (model !== undefined) throw notFound('checkpoint of model', text, { param: 'model' })
     throw notFound('model', text, { param: 'model' })
   }
 

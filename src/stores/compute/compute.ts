@@ -4,7 +4,14 @@ import type { Telemetry } from '../../telemetry.ts'
 import { createKnownProcesses, type KnownProcess } from './known-processes.ts'
 import { createMemoryBudget } from './memory-budget.ts'
 import type { MemoryNeeds, ProcessKind } from './memory-estimate.ts'
-import { type Compute, type EngineMemory, EngineProcessLost, type Inference, type Trainer } from './port.ts'
+import {
+  type Compute,
+  type EngineMemory,
+  EngineProcessLost,
+  type Inference,
+  type Trainer,
+  type Unavailable,
+} from './port.ts'
 import type { Programs } from './program.ts'
 import { createRemoteVllm } from './remote-vllm.ts'
 import type { SleepMemory } from './supervisor.ts'
@@ -108,7 +115,10 @@ export function openCompute(options: ComputeOptions): Compute {
     })
   }
 
-  const unavailable = (): string | undefined => (remote === undefined ? programs.missing : undefined)
+  function unavailable(): Unavailable | undefined {
+    const reason = remote === undefined ? programs.missing : undefined
+    return reason === undefined ? undefined : { reason, retryAfterSeconds: undefined }
+  }
 
   return {
     get unavailable() {

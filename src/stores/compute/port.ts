@@ -138,9 +138,16 @@ export interface Inference {
   ready(signal: AbortSignal, affinity?: () => Affinity): Promise<InferenceProcess>
 }
 
+export interface Unavailable {
+  /** With what to do about it. */
+  reason: string
+  /** Seconds after which it may have ended by itself; undefined where somebody has to act first. */
+  retryAfterSeconds: number | undefined
+}
+
 export interface Compute extends AsyncDisposable {
-  /** Why nothing can be computed now, and what to do about it; undefined when it can. */
-  readonly unavailable: string | undefined
+  /** Why nothing can be computed now; undefined when it can. */
+  readonly unavailable: Unavailable | undefined
   /** Resolves once the engine is installed. @throws the signal's reason. */
   untilAvailable(signal: AbortSignal): Promise<void>
   /** Whether the inference servers honour the priority of a request. */

@@ -12,7 +12,7 @@ export function unavailableCompute(
     throw new EngineProcessLost(reason, retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
   }
   return {
-    unavailable: reason,
+    unavailable: { reason, retryAfterSeconds },
     untilAvailable: (signal) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     priorityScheduling: false,

@@ -23,7 +23,7 @@ export function createSystemCheck({ control, compute, baseModel }: SystemCheckDe
       // The server's own work: an event loop that answers is running.
       cpu_queue: await check(async () => {}),
       gpu_queue: await check(async () => {
-        if (compute.unavailable !== undefined) throw new Error(compute.unavailable)
+        if (compute.unavailable !== undefined) throw new Error(compute.unavailable.reason)
         const own = compute.statuses().filter((part) => part.base_model === baseModel)
         const failed = own.find((part) => part.state === 'failed')
         if (failed !== undefined) throw new Error(failed.last_error ?? `${failed.name} has failed`)

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { LRUCache } from 'lru-cache'
-import { invalidRequest, unavailable } from '../../errors.ts'
+import { invalidRequest, notInstalled, unavailable } from '../../errors.ts'
 import type { Compute, Inference } from '../../stores/compute/port.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
@@ -89,7 +89,9 @@ export function createBaseModels({ control, compute, files }: BaseModelsDeps): B
   }
 
   function assertAvailable(): void {
-    if (compute.unavailable !== undefined) throw unavailable(compute.unavailable, 60)
+    if (compute.unavailable === undefined) return
+    const { reason, retryAfterSeconds } = compute.unavailable
+    throw retryAfterSeconds === undefined ? notInstalled(reason) : unavailable(reason, retryAfterSeconds)
   }
 
   async function assertThere(baseModel: string, signal: AbortSignal): Promise<void> {
