@@ -78,7 +78,7 @@ export interface App {
   /** Makes the first operator, and signs people in. */
   accounts: Pick<Accounts, 'identity' | 'sessions'>
   /** Removes what is too old or was deleted; it does so by itself from time to time. */
-  upkeep: Pick<RetentionArea['upkeep'], 'look'>
+  upkeep: Pick<RetentionArea['upkeep'], 'run'>
   /** Counts one answered request. */
   observe: Metrics['observe']
   /** What is counted, for a collector. */

@@ -11,7 +11,7 @@ const AGE_MS_MIN = 24 * 3_600_000
 const SWEEP_EVERY_MS = 6 * 3_600_000
 
 /** Keys whose owners are read in one statement. */
-const KEYS_PER_LOOK = 500
+const KEYS_PER_BATCH = 500
 
 /** Who owns the blobs below a prefix. Blobs below other prefixes are left alone. */
 export interface BlobOwner {
@@ -20,7 +20,7 @@ export interface BlobOwner {
   ownedOf(keys: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** Blobs without an owner that were deleted since the start, and looks that failed. */
+/** Blobs without an owner that were deleted since the start, and sweeps that failed. */
 export interface SweepCounts {
   deleted: number
   failed: number
@@ -41,7 +41,7 @@ export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner
 
   async function sweepOf(owner: BlobOwner, before: number, signal: AbortSignal): Promise<void> {
     let old: { key: string; modifiedAt: number }[] = []
-    const look = async (): Promise<void> => {
+    const deleteUnowned = async (): Promise<void> => {
       const owned = await owner.ownedOf(old.map(({ key }) => key))
       for (const { key, modifiedAt } of old.filter((blob) => !owned.has(blob.key))) {
         // A blob that was put again meanwhile is about to get its row.
@@ -54,9 +54,9 @@ export function createBlobSweep(deps: { blobs: Blobs; owners: readonly BlobOwner
     for await (const blob of blobs.list(owner.prefix)) {
       if (signal.aborted) return
       if (blob.modifiedAt < before) old.push(blob)
-      if (old.length >= KEYS_PER_LOOK) await look()
+      if (old.length >= KEYS_PER_BATCH) await deleteUnowned()
     }
-    if (old.length > 0) await look()
+    if (old.length > 0) await deleteUnowned()
   }
 
   async function sweep(signal: AbortSignal): Promise<void> {

@@ -21,7 +21,7 @@ async function findingOf(name: string, data: string, env: NodeJS.ProcessEnv = {}
   const checks = [...dataChecks(data), ...storeChecks(readConfig({ ...env, HEDDLE_DATA: data }))]
   const check = checks.find((one) => one.name === name)
   if (check === undefined) throw new Error(`There is no check ${name}`)
-  return check.look()
+  return check.run()
 }
 
 /** A data folder with a control database, which notes a move of the trace database away from it or to it. */

@@ -57,7 +57,7 @@ async function encrypted(certificate?: string): Promise<AsyncDisposable> {
 /** What the doctor finds of the server of the data folder. */
 async function serverFinding(): Promise<Finding | undefined> {
   const check = serverChecks(readConfig({ HEDDLE_DATA: data })).find(({ name }) => name === 'server')
-  return await check?.look()
+  return await check?.run()
 }
 
 /** A service that is no Heddle: it answers everything so. */

@@ -246,7 +246,7 @@ describe('heddle doctor', () => {
     ['./absent', 'failed', `The folder ${resolve(ROOT, 'absent')} does not exist`],
   ])('looks for the base model %s as the server does', async (id, status, detail) => {
     const checks = environmentChecks(readConfig({ HEDDLE_BASE_MODEL: id }))
-    expect(await checks.find(({ name }) => name === 'base model')?.look()).toMatchObject({ status, detail })
+    expect(await checks.find(({ name }) => name === 'base model')?.run()).toMatchObject({ status, detail })
   })
 
   it('1 for settings that are not valid, with the name of the variable', async () => {

@@ -20,8 +20,8 @@ export function addDoctor(program: Command): void {
     .action(async ({ data, json }: { data?: string; json?: true }) => {
       const dataFolder = data ?? defaultDataFolder()
       const found: Found[] = []
-      for (const { name, look } of await checksOf(dataFolder)) {
-        const finding = { name, ...(await lookOf(look)) }
+      for (const { name, run } of await checksOf(dataFolder)) {
+        const finding = { name, ...(await findingOf(run)) }
         found.push(finding)
         if (!json) process.stdout.write(textOf(finding))
       }
@@ -42,7 +42,7 @@ async function checksOf(dataFolder: string): Promise<Check[]> {
   const config = configOf(dataFolder)
   const configuration: Check = {
     name: 'configuration',
-    look: () =>
+    run: () =>
       typeof config === 'string'
         ? failed(config, 'correct the variable; docs/CONFIGURATION.md has them all')
         : ok('All settings are valid'),
@@ -65,9 +65,9 @@ function configOf(dataFolder: string): Config | string {
   }
 }
 
-async function lookOf(look: Check['look']): Promise<Finding> {
+async function findingOf(run: Check['run']): Promise<Finding> {
   try {
-    return await look()
+    return await run()
   } catch (error) {
     return failed(messageOf(error), 'see the message')
   }

@@ -8,7 +8,7 @@ import type { ControlDb } from '../stores/control-db/port.ts'
 import { isoIn } from '../time.ts'
 import type { RetentionSettings } from './settings/service.ts'
 
-/** A look that finds nothing costs some queries. */
+/** A run that finds nothing costs some queries. */
 const EVERY_MS = 3_600_000
 
 /** After a change of settings, others may follow. */
@@ -16,12 +16,12 @@ const SOON_MS = 60_000
 
 /**
  * What clients deleted is removed from the disk when some of it was deleted longer ago than this: a rewrite of the
- * table then removes the deletions of hours. With the time between two looks, and that of a rewrite, it stays below 24
+ * table then removes the deletions of hours. With the time between two runs, and that of a rewrite, it stays below 24
  * hours.
  */
 const DELETED_FOR_MS = 6 * 3_600_000
 
-/** Tries of one look; the next one comes within the hour. */
+/** Tries of one run; the next one comes within the hour. */
 const ATTEMPTS_MAX = 3
 
 const Nothing = z.object({})
@@ -33,7 +33,7 @@ export interface Upkeep {
    * @param deletedBefore ISO 8601; what was deleted later may stay
    * @throws the first failure, at the end
    */
-  look(signal: AbortSignal, deletedBefore?: string): Promise<void>
+  run(signal: AbortSignal, deletedBefore?: string): Promise<void>
   /** Looks every hour, as a job; also after a restart. */
   start(): Promise<void>
 }
@@ -57,20 +57,20 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     attemptsMax: ATTEMPTS_MAX,
     keeps: 'failures',
     async handle(_job, { signal }) {
-      await look(signal)
-      await lookIn(EVERY_MS)
+      await run(signal)
+      await runIn(EVERY_MS)
     },
-    giveUp: () => lookIn(EVERY_MS),
+    giveUp: () => runIn(EVERY_MS),
   })
 
-  /** Adds a look; one that waits becomes due no later than this one. */
-  async function lookIn(ms: number): Promise<void> {
+  /** Adds a run; one that waits becomes due no later than this one. */
+  async function runIn(ms: number): Promise<void> {
     const job = { id: newId(), payload: {}, singletonKey: 'upkeep', runAt: isoIn(ms) }
     await control.transaction().execute((tx) => jobs.addOnceIn(tx, job))
     jobs.wake()
   }
 
-  async function look(signal: AbortSignal, deletedBefore = isoIn(-DELETED_FOR_MS)): Promise<void> {
+  async function run(signal: AbortSignal, deletedBefore = isoIn(-DELETED_FOR_MS)): Promise<void> {
     const failures: unknown[] = []
     const attempt = async (work: () => Promise<void> | undefined): Promise<void> => {
       signal.throwIfAborted()
@@ -90,7 +90,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     if (failures.length > 0) throw failures[0]
   }
 
-  settings.onChange(() => lookIn(SOON_MS))
+  settings.onChange(() => runIn(SOON_MS))
 
-  return { look, start: () => lookIn(SOON_MS) }
+  return { run, start: () => runIn(SOON_MS) }
 }

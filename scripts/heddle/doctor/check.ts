@@ -11,7 +11,7 @@ export interface Finding {
 /** A check of one thing. It changes nothing. What it throws is a failure with that message. */
 export interface Check {
   name: string
-  look(): Promise<Finding> | Finding
+  run(): Promise<Finding> | Finding
 }
 
 export function ok(detail: string): Finding {

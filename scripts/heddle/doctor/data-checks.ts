@@ -21,11 +21,11 @@ const FREE_BYTES_MIN = 500e6
 
 export function dataChecks(folder: string): Check[] {
   return [
-    { name: 'data folder', look: () => dataFolder(folder) },
-    { name: 'permissions', look: () => permissions(folder) },
-    { name: 'disk', look: () => disk(folder) },
-    { name: 'migrations', look: () => migrations(folder) },
-    { name: 'broken parts', look: () => brokenParts(folder) },
+    { name: 'data folder', run: () => dataFolder(folder) },
+    { name: 'permissions', run: () => permissions(folder) },
+    { name: 'disk', run: () => disk(folder) },
+    { name: 'migrations', run: () => migrations(folder) },
+    { name: 'broken parts', run: () => brokenParts(folder) },
   ]
 }
 
@@ -33,8 +33,8 @@ export function dataChecks(folder: string): Check[] {
 export function storeChecks(config: Config): Check[] {
   return [
     // In a database elsewhere only a server looks.
-    ...(config.postgres === undefined ? [{ name: 'moves', look: () => moves(config) }] : []),
-    { name: 'secret key', look: () => secretKey(config) },
+    ...(config.postgres === undefined ? [{ name: 'moves', run: () => moves(config) }] : []),
+    { name: 'secret key', run: () => secretKey(config) },
   ]
 }
 

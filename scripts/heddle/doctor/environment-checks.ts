@@ -39,15 +39,15 @@ const SILENT = { error: () => undefined, warn: () => undefined }
 export function environmentChecks(config: Config): Check[] {
   const { redis } = config
   return [
-    { name: 'Node', look: () => ok(`${process.version}, ${process.execPath}`) },
-    { name: 'Python', look: python },
-    { name: 'engine', look: () => engine(config) },
-    { name: 'web UI', look: web },
-    { name: 'ClickHouse', look: () => clickHouse(config) },
-    { name: 'control database', look: () => controlDatabase(config) },
-    ...(redis === undefined ? [] : [{ name: 'Redis', look: () => redisServer(redis) }]),
-    { name: 'file store', look: () => fileStore(config) },
-    { name: 'base model', look: () => baseModel(config) },
+    { name: 'Node', run: () => ok(`${process.version}, ${process.execPath}`) },
+    { name: 'Python', run: python },
+    { name: 'engine', run: () => engine(config) },
+    { name: 'web UI', run: web },
+    { name: 'ClickHouse', run: () => clickHouse(config) },
+    { name: 'control database', run: () => controlDatabase(config) },
+    ...(redis === undefined ? [] : [{ name: 'Redis', run: () => redisServer(redis) }]),
+    { name: 'file store', run: () => fileStore(config) },
+    { name: 'base model', run: () => baseModel(config) },
   ]
 }
 

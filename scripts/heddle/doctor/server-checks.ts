@@ -16,8 +16,8 @@ const Health = z.object({ status: z.enum(['ok', 'degraded', 'failing']), reason:
 export function serverChecks(config: Config): Check[] {
   const running = (): Address | undefined => addressOf(holderOf(config.dataFolder))
   return [
-    { name: 'port', look: () => port(config, running()) },
-    { name: 'server', look: () => health(running()) },
+    { name: 'port', run: () => port(config, running()) },
+    { name: 'server', run: () => health(running()) },
   ]
 }
 

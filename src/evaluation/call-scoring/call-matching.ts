@@ -13,7 +13,7 @@ export interface MatchingDeps extends WantedDeps {
 }
 
 /** Noted calls of one project, and the monitors that they are shown to. */
-interface Look {
+interface Pass {
   project_id: string
   notes: readonly queries.MonitoredCall[]
   monitors: readonly ActiveMonitor[]
@@ -23,15 +23,15 @@ interface Look {
  * Adds the tasks that monitors define for noted calls, and removes their notes. What fails for good counts as a failure
  * of its monitor, and does not stop other monitors and calls. @throws what may pass
  */
-export type CallMatching = (look: Look, signal: AbortSignal) => Promise<void>
+export type CallMatching = (pass: Pass, signal: AbortSignal) => Promise<void>
 
 export function createCallMatching(deps: MatchingDeps): CallMatching {
   const { control, log } = deps
   const roomOf = createMonitorRooms(deps.waitingScores)
 
   /** A call whose end came before its start is looked at once more, later. */
-  async function match(look: Look, signal: AbortSignal): Promise<void> {
-    const { project_id, notes, monitors } = look
+  async function match(pass: Pass, signal: AbortSignal): Promise<void> {
+    const { project_id, notes, monitors } = pass
     const unstarted = await unstartedOf(deps, notes, signal)
     const { tasks, failed } = await wantedTasks(deps, { noted: notes, monitors }, signal)
     await control.transaction().execute(async (tx) => {
@@ -47,16 +47,16 @@ export function createCallMatching(deps: MatchingDeps): CallMatching {
   }
 
   /** Finds a call that stops the others by halves, and leaves it out. */
-  async function matchAll(look: Look, signal: AbortSignal): Promise<void> {
-    const { project_id, notes, monitors } = look
+  async function matchAll(pass: Pass, signal: AbortSignal): Promise<void> {
+    const { project_id, notes, monitors } = pass
     try {
-      await match(look, signal)
+      await match(pass, signal)
     } catch (error) {
       const reason = lastingReason(error, log, signal)
       if (notes.length > 1) {
         const half = Math.ceil(notes.length / 2)
-        await matchAll({ ...look, notes: notes.slice(0, half) }, signal)
-        return matchAll({ ...look, notes: notes.slice(half) }, signal)
+        await matchAll({ ...pass, notes: notes.slice(0, half) }, signal)
+        return matchAll({ ...pass, notes: notes.slice(half) }, signal)
       }
       const why = notes.map(({ call_id }) => `Call ${call_id} was left out: ${reason}`).join()
       await control.transaction().execute((tx) => queries.forgetCalls(tx, notes))
@@ -78,9 +78,9 @@ export function createCallMatching(deps: MatchingDeps): CallMatching {
     }
   }
 
-  return async (look, signal) => {
-    const { open, newlyFull } = await roomOf(look.project_id, look.monitors)
-    await countFailed(look.project_id, newlyFull)
-    await matchAll({ ...look, monitors: open }, signal)
+  return async (pass, signal) => {
+    const { open, newlyFull } = await roomOf(pass.project_id, pass.monitors)
+    await countFailed(pass.project_id, newlyFull)
+    await matchAll({ ...pass, monitors: open }, signal)
   }
 }

@@ -9,7 +9,7 @@ const SKIPPING_MAX = 10_000
 export interface MonitorRoom {
   open: ActiveMonitor[]
   /**
-   * Those that skip calls, too many of whose scores wait, and did not before: each says so once, and not at every look.
+   * Those that skip calls, too many of whose scores wait, and did not before: each says so once, and not at every pass.
    */
   newlyFull: { monitor: ActiveMonitor; reason: string }[]
 }

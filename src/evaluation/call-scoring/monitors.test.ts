@@ -25,9 +25,9 @@ interface CallsQuery {
   filter: { call_ids: string[] }
 }
 
-/** Monitors of projects that have one each, over calls of which `onLook` hears when they are looked at. */
+/** Monitors of projects that have one each, over calls of which `onPass` hears when they are looked at. */
 async function useMonitors(
-  onLook: (projectId: string, note: OnEnded) => Promise<void>,
+  onPass: (projectId: string, note: OnEnded) => Promise<void>,
   { problem, addIn = async () => undefined }: { problem?: string; addIn?: ScoringTasks['addIn'] } = {},
 ) {
   const watching = Promise.withResolvers<OnEnded>()
@@ -38,7 +38,7 @@ async function useMonitors(
     calls: {
       watchEnds: watching.resolve,
       async list({ project_id, columns, filter }: CallsQuery) {
-        if (columns.includes('ended_at')) await onLook(project_id, await watching.promise)
+        if (columns.includes('ended_at')) await onPass(project_id, await watching.promise)
         const times = { started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:00:01Z' }
         return (async function* () {
           for (const id of filter.call_ids) yield { project_id, id, ...times }
@@ -59,10 +59,10 @@ async function useMonitors(
 
 describe('monitors', () => {
   it('look at the calls of other projects though those of one end without pause', async () => {
-    const looks: string[] = []
+    const passes: string[] = []
     const { note, jobQueue } = await useMonitors(async (project_id, note) => {
-      looks.push(project_id)
-      if (project_id !== 'busy/project' || looks.includes('quiet/project') || looks.length > 9) return
+      passes.push(project_id)
+      if (project_id !== 'busy/project' || passes.includes('quiet/project') || passes.length > 9) return
       const written = await note([{ project_id, id: newId() }])
       written()
       await vi.waitFor(async () => {
@@ -71,12 +71,12 @@ describe('monitors', () => {
           [],
         )
       })
-      if (looks.length === 1) (await note([{ project_id: 'quiet/project', id: newId() }]))()
+      if (passes.length === 1) (await note([{ project_id: 'quiet/project', id: newId() }]))()
     })
     ;(await note([{ project_id: 'busy/project', id: newId() }]))()
     await using _queue = await jobQueue.start()
-    await vi.waitFor(() => expect(looks).toContain('quiet/project'), { timeout: 20_000 })
-    expect(looks.indexOf('quiet/project')).toBeLessThan(3)
+    await vi.waitFor(() => expect(passes).toContain('quiet/project'), { timeout: 20_000 })
+    expect(passes.indexOf('quiet/project')).toBeLessThan(3)
     await vi.waitFor(async () => {
       const left = control.selectFrom('monitored_calls').selectAll().where('pending_write', 'is', null)
       expect(await left.execute()).toEqual([])
@@ -84,9 +84,9 @@ describe('monitors', () => {
   })
 
   it('skip calls while too many of their scores wait, and say so', async () => {
-    const looks: string[] = []
-    const onLook = async (project_id: string) => void looks.push(project_id)
-    const { note, jobQueue } = await useMonitors(onLook, { problem: 'too many' })
+    const passes: string[] = []
+    const onPass = async (project_id: string) => void passes.push(project_id)
+    const { note, jobQueue } = await useMonitors(onPass, { problem: 'too many' })
     const project_id = 'full/project'
     ;(await note([{ project_id, id: newId() }]))()
     await using _queue = await jobQueue.start()
@@ -97,7 +97,7 @@ describe('monitors', () => {
         ]),
       { timeout: 20_000 },
     )
-    expect(looks).toEqual([])
+    expect(passes).toEqual([])
   })
 
   it('leave out a call whose scores cannot be stored, say so, and go on with the others', async () => {

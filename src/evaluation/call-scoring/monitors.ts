@@ -9,8 +9,8 @@ import type { MonitorsOfProjects } from './monitors-of-projects.ts'
 import { createNotedCalls, type NotedCalls, type NotedProject } from './noted-calls.ts'
 import { tasksPerCall } from './wanted-tasks.ts'
 
-/** Tasks that one look adds, in one transaction, unless a single call has more. */
-const TASKS_PER_LOOK = 10_000
+/** Tasks that one pass adds, in one transaction, unless a single call has more. */
+const TASKS_PER_PASS = 10_000
 
 /** After an error of a store, retried for about an hour and a half; the next call of the project starts again. */
 const ATTEMPTS_MAX = 12
@@ -43,7 +43,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     keeps: 'failures',
     order: 'groups-in-turn',
     async handle({ payload: { project_id } }, { signal }) {
-      // One look, so that the other projects have theirs before the rest of this one, whose calls may end without
+      // One pass, so that the other projects have theirs before the rest of this one, whose calls may end without
       // pause.
       await matchSome(project_id, signal)
       await noted.lookAgain(project_id)
@@ -70,7 +70,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
   async function matchSome(project_id: string, signal: AbortSignal): Promise<void> {
     const monitors = await activeIn(project_id)
     const perCall = Math.max(1, tasksPerCall(monitors))
-    const notes = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_LOOK / perCall)))
+    const notes = await noted.written(project_id, Math.max(1, Math.floor(TASKS_PER_PASS / perCall)))
     if (notes.length > 0) await matchCalls({ project_id, notes, monitors }, signal)
   }
 

@@ -30,7 +30,7 @@ export interface NotedCalls {
 }
 
 /** Calls examined together. */
-const CALLS_PER_LOOK = 500
+const CALLS_PER_PASS = 500
 
 export function createNotedCalls(deps: {
   control: ControlDb
@@ -81,7 +81,7 @@ export function createNotedCalls(deps: {
   }
 
   function written(project_id: string, max: number): Promise<queries.MonitoredCall[]> {
-    const limit = Math.min(max, CALLS_PER_LOOK)
+    const limit = Math.min(max, CALLS_PER_PASS)
     return queries.writtenCalls(control, { project_id, before: isoIn(-WRITE_MS_MAX), limit })
   }
 

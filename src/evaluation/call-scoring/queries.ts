@@ -109,7 +109,7 @@ export async function hasPending(control: ControlDb, project_id: string): Promis
 /** In place of a write: the start of the call has not come. */
 const UNSTARTED = 'unstarted'
 
-/** Keeps the notes of calls whose start has not come for another look, as if their write were in progress. */
+/** Keeps the notes of calls whose start has not come for another pass, as if their write were in progress. */
 export async function postponeCalls(control: ControlTx, calls: readonly MonitoredCall[]): Promise<void> {
   for (const { project_id, call_id, noted_at } of calls)
     await control

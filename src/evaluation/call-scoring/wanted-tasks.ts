@@ -55,7 +55,7 @@ export async function wantedTasks(
 }
 
 /**
- * Why monitors fail in a way that would be the same at the next look, to be shown to people.
+ * Why monitors fail in a way that would be the same at the next pass, to be shown to people.
  * @throws the error that may pass, or the signal's reason
  */
 export function lastingReason(error: unknown, log: Log, signal: AbortSignal): string {

@@ -105,7 +105,7 @@ describe('POST /calls/delete, and then the upkeep', () => {
     const other = finishedCall({ inputs: { text: kept }, output: kept })
     await writeCalls(server, project_id, [call, other])
     await ok('/calls/delete', { project_id, call_ids: [call.id] })
-    await server.upkeep.look(NO_SIGNAL, new Date().toISOString())
+    await server.upkeep.run(NO_SIGNAL, new Date().toISOString())
     expect(await tablesWith(traces, marker)).toEqual([])
 
     const end = { project_id, id: call.id, ended_at: new Date().toISOString(), summary: {}, output: marker }
@@ -113,7 +113,7 @@ describe('POST /calls/delete, and then the upkeep', () => {
     await ok('/call/start', { start: { ...finishedCall({ id: call.id }), project_id, inputs: { marker } } })
     expect(await ok('/calls/query_stats', { project_id })).toMatchObject({ count: 1 })
     expect(await ok('/call/read', { project_id, id: call.id })).toEqual({ call: null })
-    await server.upkeep.look(NO_SIGNAL, new Date().toISOString())
+    await server.upkeep.run(NO_SIGNAL, new Date().toISOString())
     expect(await tablesWith(traces, marker)).toEqual([])
     expect(await ok('/call/read', { project_id, id: other.id })).toMatchObject({ call: { output: kept } })
   })
@@ -133,7 +133,7 @@ describe('POST /calls/delete, and then the upkeep', () => {
     const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } }
     await ok('/feedback/purge', { project_id, query })
     await ok('/obj/delete', { project_id, object_id: 'doomed' })
-    await server.upkeep.look(NO_SIGNAL, new Date(Date.now() + 1000).toISOString())
+    await server.upkeep.run(NO_SIGNAL, new Date(Date.now() + 1000).toISOString())
     await createMutations(traces).untilGone(NO_SIGNAL)
     expect(await tablesWith(traces, marker)).toEqual([])
     expect(await filesWith(server.folder, marker)).toEqual([])

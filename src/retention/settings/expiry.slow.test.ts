@@ -20,9 +20,9 @@ afterEach(() => {
 })
 
 /** What the upkeep does after some days. */
-async function lookIn(days: number): Promise<void> {
+async function runIn(days: number): Promise<void> {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * DAY_MS })
-  await server.upkeep.look(NO_SIGNAL)
+  await server.upkeep.run(NO_SIGNAL)
   vi.useRealTimers()
 }
 
@@ -47,9 +47,9 @@ describe('PUT /v2/{entity}/{project}/retention, and then the upkeep', () => {
     const [alone, shared] = [await send(project, 'onlyhereinthisfile'), await send(project, 'inbothprojects')]
     await send(other, 'inbothprojects')
     await keep(project, { files: 3 })
-    await lookIn(2)
+    await runIn(2)
     expect(await content(project, alone)).toBe(200)
-    await lookIn(4)
+    await runIn(4)
     expect([await content(project, alone), await content(project, shared)]).toEqual([404, 404])
     expect(await content(other, shared)).toBe(200)
     expect(await filesWith(server.folder, 'onlyhereinthisfile')).toEqual([])
@@ -67,13 +67,13 @@ describe('PUT /v2/{entity}/{project}/retention, and then the upkeep', () => {
     const stored = () =>
       runs.runOf(project, 'r', 'name history(samples: 5) logLines(first: 5) { edges { node { line } } }')
     await keep(project, { run_logs: 2, run_metrics: 5 })
-    await lookIn(3)
+    await runIn(3)
     expect(await stored()).toMatchObject({
       name: 'r',
       history: [expect.any(String)],
       logLines: { edges: [] },
     })
-    await lookIn(6)
+    await runIn(6)
     expect(await stored()).toMatchObject({ name: 'r', history: [] })
   })
 
@@ -84,9 +84,9 @@ describe('PUT /v2/{entity}/{project}/retention, and then the upkeep', () => {
     const stored = () => training.batches().filter((name) => name.includes(job)).length
     expect(stored()).toBe(1)
     await keep('local/proj', { trajectories: 7 })
-    await lookIn(6)
+    await runIn(6)
     expect(stored()).toBe(1)
-    await lookIn(8)
+    await runIn(8)
     expect(stored()).toBe(0)
     expect(await training.steps(model.id)).toEqual([0, 1])
     expect(await training.weightsOf(`local/proj/${model.name}`)).not.toBe(404)

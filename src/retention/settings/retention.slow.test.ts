@@ -86,7 +86,7 @@ describe('PUT /v2/{entity}/{project}/retention, and then the upkeep', () => {
     await writeCalls(server, project_id, [old, young])
     await writeCalls(server, other, [kept])
     await put(project_id, { payloads: 10 })
-    await server.upkeep.look(NO_SIGNAL)
+    await server.upkeep.run(NO_SIGNAL)
     expect(await ok('/call/read', { project_id, id: old.id })).toMatchObject({
       call: { inputs: {}, output: null, summary: { tokens: 3 }, attributes: { team: 'a' }, op_name: 'op' },
     })
@@ -109,7 +109,7 @@ describe('PUT /v2/{entity}/{project}/retention, and then the upkeep', () => {
     await ok('/call/end', { end })
     await ok('/call/update', { project_id, call_id: start.id, display_name: 'namealone' })
     await put(project_id, { calls: 10 })
-    await server.upkeep.look(NO_SIGNAL)
+    await server.upkeep.run(NO_SIGNAL)
     expect(await ok('/calls/query_stats', { project_id })).toMatchObject({ count: 1 })
     for (const text of ['startalone', 'endalone', 'namealone'])
       expect(await tablesWith(traces, text)).toEqual([])

@@ -13,7 +13,7 @@ import type { Log } from '../../log.ts'
  */
 const STALE_MS = 48 * 3_600_000
 
-const LOOK_EVERY_MS = 6 * 3_600_000
+const SWEEP_EVERY_MS = 6 * 3_600_000
 
 /** Removes the parts of uploads that were interrupted, now and from time to time. */
 export function abortStaleUploads(deps: {
@@ -24,8 +24,8 @@ export function abortStaleUploads(deps: {
   /** For tests. */
   staleMs?: number
 }): {
-  /** Resolves with the number of uploads that a look removed, once the one in progress has ended. */
-  looked(): Promise<number>
+  /** Resolves with the number of uploads that a sweep removed, once the one in progress has ended. */
+  swept(): Promise<number>
   stop(): Promise<void>
 } {
   const { s3, bucket: Bucket, prefix: Prefix, log, staleMs = STALE_MS } = deps
@@ -41,7 +41,7 @@ export function abortStaleUploads(deps: {
     }
   }
 
-  async function look(): Promise<number> {
+  async function sweep(): Promise<number> {
     let count = 0
     try {
       for await (const { Key, UploadId, Initiated } of uploads()) {
@@ -57,17 +57,17 @@ export function abortStaleUploads(deps: {
     return count
   }
 
-  let looking = look()
+  let sweeping = sweep()
   const timer = setInterval(() => {
-    looking = look()
-  }, LOOK_EVERY_MS).unref()
+    sweeping = sweep()
+  }, SWEEP_EVERY_MS).unref()
 
   return {
-    looked: () => looking,
+    swept: () => sweeping,
     async stop() {
       isStopped = true
       clearInterval(timer)
-      await looking
+      await sweeping
     },
   }
 }

@@ -128,9 +128,9 @@ describe('uploads that were interrupted', () => {
     await begin(`${others.prefix}theirs`)
     const of = { s3, bucket, prefix: place.prefix, log: SILENT }
     const young = abortStaleUploads(of)
-    expect(await young.looked()).toBe(0)
+    expect(await young.swept()).toBe(0)
     const old = abortStaleUploads({ ...of, staleMs: -60_000 })
-    expect(await old.looked()).toBe(1)
+    expect(await old.swept()).toBe(1)
     expect(await uploadsBelow(place)).toEqual([])
     expect(await uploadsBelow(others)).toEqual([`${others.prefix}theirs`])
     await Promise.all([young.stop(), old.stop()])

@@ -94,7 +94,7 @@ export function openRedisPeers(
 
   let client = open()
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const asked = connected
     if (asked === undefined) return
     const answered = asked.ping().then(
@@ -107,7 +107,7 @@ export function openRedisPeers(
     client = open()
   }
 
-  const looks = repeatedFromNow(PING_MS, look)
+  const checks = repeatedFromNow(PING_MS, check)
   const notices = repeated(AWAY_SAID_MS, async () => {
     if (connected === undefined) base.send('without_redis', '')
   })
@@ -130,7 +130,7 @@ export function openRedisPeers(
     async [Symbol.asyncDispose]() {
       await notices[Symbol.asyncDispose]()
       if (client.isOpen) client.destroy()
-      await looks[Symbol.asyncDispose]()
+      await checks[Symbol.asyncDispose]()
     },
   }
 }

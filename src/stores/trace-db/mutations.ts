@@ -61,18 +61,18 @@ export function createMutations(traces: Pick<TraceDb, 'query' | 'command'>): Mut
     return change(table, { sql, params }, signal)
   }
 
-  let look: Promise<number> | undefined
+  let poll: Promise<number> | undefined
 
   /**
    * Looks once a second for all that wait, and never before the call. Resolves with when the oldest part was replaced
    * whose files are still there, in seconds since 1970; infinity without one.
    */
   function nextLook(): Promise<number> {
-    look ??= delay(GONE_POLL_MS).then(async () => {
-      look = undefined
+    poll ??= delay(GONE_POLL_MS).then(async () => {
+      poll = undefined
       return (await firstOf(traces.query<{ oldest: number | null }>(OLDEST_REPLACED)))?.oldest ?? Infinity
     })
-    return look
+    return poll
   }
 
   return {

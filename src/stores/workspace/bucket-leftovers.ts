@@ -5,9 +5,9 @@ import type { BucketFolders } from './bucket-folders.ts'
 /** Files arrive before the list that names them; so long may an engine take to write those of one folder. */
 const STALE_MS = 48 * 3_600_000
 
-const LOOK_EVERY_MS = 6 * 3_600_000
+const SWEEP_EVERY_MS = 6 * 3_600_000
 
-/** Files that one look sees: 100 requests of a list. The next look goes on behind them. */
+/** Files that one sweep sees: 100 requests of a list. The next sweep goes on behind them. */
 const FILES_MAX = 100_000
 
 /**
@@ -21,10 +21,10 @@ export function removeLeftovers(deps: {
   staleMs?: number
   filesMax?: number
 }): {
-  /** Resolves with the number of files that a look removed, once the one in progress has ended. */
-  looked(): Promise<number>
-  /** Looks again; for tests. */
-  look(): void
+  /** Resolves with the number of files that a sweep removed, once the one in progress has ended. */
+  swept(): Promise<number>
+  /** Sweeps again; for tests. */
+  sweep(): void
   stop(): Promise<void>
 } {
   const { folders, log, staleMs = STALE_MS, filesMax = FILES_MAX } = deps
@@ -39,7 +39,7 @@ export function removeLeftovers(deps: {
     return keys.length
   }
 
-  async function sweep(): Promise<number> {
+  async function removeStale(): Promise<number> {
     const before = Date.now() - staleMs
     let removed = 0
     let seen = 0
@@ -65,9 +65,9 @@ export function removeLeftovers(deps: {
     return removed
   }
 
-  async function lookOnce(): Promise<number> {
+  async function sweepOnce(): Promise<number> {
     try {
-      const count = await sweep()
+      const count = await removeStale()
       if (count > 0) log.warn({ count }, 'files of the workspace that no folder has were removed')
       return count
     } catch (error) {
@@ -77,19 +77,19 @@ export function removeLeftovers(deps: {
     }
   }
 
-  let looking = lookOnce()
-  const look = (): void => {
-    looking = looking.then(lookOnce)
+  let sweeping = sweepOnce()
+  const sweep = (): void => {
+    sweeping = sweeping.then(sweepOnce)
   }
-  const timer = setInterval(look, LOOK_EVERY_MS).unref()
+  const timer = setInterval(sweep, SWEEP_EVERY_MS).unref()
 
   return {
-    looked: () => looking,
-    look,
+    swept: () => sweeping,
+    sweep,
     async stop() {
       isStopped = true
       clearInterval(timer)
-      await looking
+      await sweeping
     },
   }
 }

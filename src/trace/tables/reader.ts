@@ -10,10 +10,10 @@ import * as queries from './queries.ts'
 import type * as wire from './wire.ts'
 
 /** Rows whose sizes are asked for at once. */
-const ROWS_PER_LOOK = 1000
+const ROWS_PER_BATCH = 1000
 
 /** What is in memory of a table while it streams, but for a single larger row. */
-const PER_FETCH = { bytes: 16 * 1024 * 1024, count: ROWS_PER_LOOK }
+const PER_FETCH = { bytes: 16 * 1024 * 1024, count: ROWS_PER_BATCH }
 
 /** Every way tables are read. */
 export interface TableReader {
@@ -56,10 +56,10 @@ export function createTableReader({ traces }: { traces: TraceDb }): TableReader 
     signal: AbortSignal,
   ): AsyncGenerator<wire.TableRow> {
     const places = await rowsOf(traces.query<queries.Place>(queries.selectPlaces(req, page), signal))
-    for (const looked of slicesOf(places, ROWS_PER_LOOK)) {
-      const sizes = await sizesOf(req.project_id, digestsOf(looked))
+    for (const batch of slicesOf(places, ROWS_PER_BATCH)) {
+      const sizes = await sizesOf(req.project_id, digestsOf(batch))
       const sizeOf = ({ digest }: queries.Place) => ({ bytes: sizes.get(digest) ?? 0, count: 1 })
-      for (const chunk of inBatches(looked, PER_FETCH, sizeOf)) {
+      for (const chunk of inBatches(batch, PER_FETCH, sizeOf)) {
         signal.throwIfAborted()
         const values = await valuesOf(req.project_id, digestsOf(chunk))
         for (const place of chunk) {

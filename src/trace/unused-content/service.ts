@@ -29,12 +29,12 @@ const NAMED_WITHIN_MS = 6 * 3_600_000
 /** A time before which contents were sent that are named by now, where anything names them. */
 export const namedByNow = (): string => isoIn(-NAMED_WITHIN_MS)
 
-/** A look that failed, or before which the server ended, is made an hour later, and every hour of a day. */
+/** A search that failed, or before which the server ended, is made an hour later, and every hour of a day. */
 const RETRY_MS = 3_600_000
 const ATTEMPTS_MAX = 24
 
-const Look = z.object({ project_id: z.string(), before: z.string() })
-type Look = z.output<typeof Look>
+const Search = z.object({ project_id: z.string(), before: z.string() })
+type Search = z.output<typeof Search>
 
 /** Removes contents of one kind by their digests, those alone that were sent before a time. */
 export type RemoveContents = (
@@ -73,14 +73,14 @@ export function createRemoveUnused(deps: {
 }): RemoveUnused {
   const { traces, jobQueue, log, removers } = deps
 
-  const jobs = jobQueue.define<Look>({
+  const jobs = jobQueue.define<Search>({
     kind: 'unused_content',
-    payload: Look,
+    payload: Search,
     concurrency: 1,
     attemptsMax: ATTEMPTS_MAX,
     keeps: 'failures',
     retryMs: () => RETRY_MS,
-    handle: ({ payload }, { signal }) => look(payload, signal),
+    handle: ({ payload }, { signal }) => search(payload, signal),
     giveUp: async ({ payload: { project_id } }, { reason }) =>
       log.warn({ project: project_id, reason }, 'unused files stay, since they could not be looked for'),
   })
@@ -98,8 +98,8 @@ export function createRemoveUnused(deps: {
     return (await firstOf(traces.query<{ found: number }>(selectAny(table, projectId, sent)))) !== undefined
   }
 
-  async function removeFrom(table: ContentTable, look: Look, signal: AbortSignal): Promise<void> {
-    const { project_id, before } = look
+  async function removeFrom(table: ContentTable, wanted: Search, signal: AbortSignal): Promise<void> {
+    const { project_id, before } = wanted
     // Otherwise all texts of the project would be searched for nothing.
     if (!(await isAny(table, project_id, { before }))) return
     for (let after = ''; ; ) {
@@ -113,10 +113,10 @@ export function createRemoveUnused(deps: {
     }
   }
 
-  async function look(look: Look, signal: AbortSignal): Promise<void> {
+  async function search(wanted: Search, signal: AbortSignal): Promise<void> {
     // Rows of tables name files.
-    await removeFrom('tables', look, signal)
-    await removeFrom('files', look, signal)
+    await removeFrom('tables', wanted, signal)
+    await removeFrom('files', wanted, signal)
   }
 
   /** Whether a project has contents that were sent since a time. */
@@ -125,16 +125,16 @@ export function createRemoveUnused(deps: {
   }
 
   /** Looks for what is younger than the times of the projects, where there is any. */
-  async function laterLooks(projects: readonly UnusedIn[]): Promise<Look[]> {
+  async function laterLooks(projects: readonly UnusedIn[]): Promise<Search[]> {
     const before = isoIn(0)
-    const looks: Look[] = []
+    const searches: Search[] = []
     for (const { projectIds, before: since } of projects.filter(({ youngerLater }) => youngerLater))
       for (const project_id of projectIds)
-        if (await hasSince(project_id, since)) looks.push({ project_id, before })
-    return looks
+        if (await hasSince(project_id, since)) searches.push({ project_id, before })
+    return searches
   }
 
-  const jobOf = (payload: Look, runAt: string) => ({
+  const jobOf = (payload: Search, runAt: string) => ({
     id: newId(),
     payload,
     entity: entityOf(payload.project_id),
@@ -142,16 +142,16 @@ export function createRemoveUnused(deps: {
   })
 
   return async (change, projects, signal) => {
-    const looks = projects
+    const searches = projects
       .flatMap(({ projectIds, before }) => projectIds.map((project_id) => ({ project_id, before })))
       .map((payload) => jobOf(payload, isoIn(RETRY_MS)))
     const later = (await laterLooks(projects)).map((payload) => jobOf(payload, isoIn(NAMED_WITHIN_MS)))
-    await jobs.add([...looks, ...later])
+    await jobs.add([...searches, ...later])
     await change()
-    for (const { id, payload } of looks) {
+    for (const { id, payload } of searches) {
       signal.throwIfAborted()
       try {
-        await look(payload, signal)
+        await search(payload, signal)
         await jobs.removeWaiting([id])
       } catch (error) {
         if (signal.aborted) throw error

@@ -89,18 +89,18 @@ async function submitAndConnect(
   const command = `PYTHONPATH="$PWD/src" exec ${shellWord(python)} -m engine.remote`
   const env = { HEDDLE_CONNECTION_KEY: key }
   await jobs.submit({ id, command, packageName: name, env, metadata, resources }, stopping)
-  const look = () => onceReachable(() => jobs.find(id, stopping), away)
-  await untilRunning(look, { stopping, onWaiting })
-  const address = await untilListening(jobs, id, { look, stopping })
+  const poll = () => onceReachable(() => jobs.find(id, stopping), away)
+  await untilRunning(poll, { stopping, onWaiting })
+  const address = await untilListening(jobs, id, { poll, stopping })
   return connectToNode({ ...address, key }, stopping)
 }
 
 /** Finds a job. */
-type Look = () => Promise<RayJobState | undefined>
+type Poll = () => Promise<RayJobState | undefined>
 
-async function untilRunning(look: Look, { stopping, onWaiting }: StartHooks): Promise<void> {
+async function untilRunning(poll: Poll, { stopping, onWaiting }: StartHooks): Promise<void> {
   for (;;) {
-    const state = await look()
+    const state = await poll()
     if (state?.errorType === WAITED_TOO_LONG) throw new WaitedTooLong()
     if (state?.status === 'RUNNING') return onWaiting(undefined)
     assertRuns(state)
@@ -112,7 +112,7 @@ async function untilRunning(look: Look, { stopping, onWaiting }: StartHooks): Pr
 async function untilListening(
   jobs: RayJobs,
   id: string,
-  { look, stopping }: { look: Look; stopping: AbortSignal },
+  { poll, stopping }: { poll: Poll; stopping: AbortSignal },
 ): Promise<{ host: string; port: number }> {
   const startedAt = performance.now()
   for (;;) {
@@ -123,7 +123,7 @@ async function untilListening(
     })
     const [, host, port] = LISTENS.exec(output) ?? []
     if (host !== undefined) return { host, port: Number(port) }
-    assertRuns(await look())
+    assertRuns(await poll())
     if (performance.now() - startedAt > SILENT_JOB_MS_MAX)
       throw new Error(
         `the program did not print within ${SILENT_JOB_MS_MAX / 1000} s where it listens: ${gistOf(output)}`,

@@ -86,7 +86,7 @@ export function openClickHouse(
   const lostWrites = topology.isReplicated ? trustWrites() : createLostWrites({ requests, log })
   const deferredIndexes = buildDeferredIndexes({ requests, log })
   const settings = deferredIndexes.readSettings
-  const onFailure = (): void => lostWrites.look()
+  const onFailure = (): void => lostWrites.check()
   const reads = createReads({ server, requests, log, readMsMax, pauses, settings, onFailure })
   const gate = createWriteGate()
   const commits = new Map<string, GroupCommit>()

@@ -36,8 +36,8 @@ async function rowsScanned(): Promise<number> {
 /** Looks until it is known that no rows arrive. Returns what a search for whole words runs with then. */
 async function lookTwice(): Promise<object> {
   const indexes = buildDeferredIndexes({ log, requests })
-  await indexes.look()
-  await indexes.look()
+  await indexes.check()
+  await indexes.check()
   await indexes.stop()
   return settingsOf(indexes)
 }
@@ -51,14 +51,14 @@ it('inserts and merges leave an index out, and it is built of what has settled',
   const indexes = buildDeferredIndexes({ log, requests })
   await write(ROWS)
   // How many rows arrive is not known yet, and then they do.
-  await indexes.look()
+  await indexes.check()
   await write(ROWS)
-  await indexes.look()
+  await indexes.check()
   expect(await rowsScanned()).toBe(2 * ROWS)
-  // Nor after a pause of one look.
-  await indexes.look()
+  // Nor after a pause of one check.
+  await indexes.check()
   expect(await rowsScanned()).toBe(2 * ROWS)
-  await indexes.look()
+  await indexes.check()
   await indexes.stop()
   await eventually(async () => expect(await rowsScanned()).toBe(0))
   await write(10)
@@ -76,22 +76,22 @@ it('is built again after rows that came during a build, and soon after a merge t
   await requests.run('TRUNCATE TABLE notes')
   await write(ROWS)
   const indexes = buildDeferredIndexes({ log, requests })
-  await indexes.look()
-  await indexes.look()
+  await indexes.check()
+  await indexes.check()
   await eventually(async () => expect(await rowsScanned()).toBe(0))
   await write(2 * ROWS)
-  await indexes.look()
-  await indexes.look()
-  await indexes.look()
+  await indexes.check()
+  await indexes.check()
+  await indexes.check()
   await eventually(async () => expect(await rowsScanned()).toBe(0))
   await requests.run('OPTIMIZE TABLE notes FINAL')
   vi.useFakeTimers({ toFake: ['performance'], now: performance.now() })
   try {
-    await indexes.look()
+    await indexes.check()
     expect(await rowsScanned()).toBe(3 * ROWS)
     // Half a millisecond for each row of the build whose index was dropped.
     vi.advanceTimersByTime(ROWS)
-    await indexes.look()
+    await indexes.check()
   } finally {
     vi.useRealTimers()
   }
@@ -99,12 +99,12 @@ it('is built again after rows that came during a build, and soon after a merge t
   await indexes.stop()
 })
 
-it('a failure is logged, and the next look is made', async () => {
-  const { look, stop } = buildDeferredIndexes({
+it('a failure is logged, and the next check is made', async () => {
+  const { check, stop } = buildDeferredIndexes({
     log,
     requests: { run: requests.run, rows: () => Promise.reject(new Error('Code: 36')) },
   })
-  await look()
+  await check()
   await stop()
   expect(log.warn.mock.calls).toEqual([
     [{ reason: 'Code: 36' }, 'indexes of the trace database were not built'],
@@ -114,7 +114,7 @@ it('a failure is logged, and the next look is made', async () => {
 it('whole words are read from the index directly while few rows lack it', async () => {
   const lookOnce = async (): Promise<object> => {
     const indexes = buildDeferredIndexes({ log, requests })
-    await indexes.look()
+    await indexes.check()
     await indexes.stop()
     return settingsOf(indexes)
   }

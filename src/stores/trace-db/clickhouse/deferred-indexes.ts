@@ -10,8 +10,8 @@ import type { Requests } from './server.ts'
  */
 export const DEFERRED_INDEXES = ['inputs_words', 'output_words']
 
-/** Searches may be slower for as long, and a look takes some milliseconds. */
-const LOOK_EVERY_MS = 30_000
+/** Searches may be slower for as long, and a check takes some milliseconds. */
+const CHECK_EVERY_MS = 30_000
 
 /** Fewer rows are scanned as fast. */
 const ROWS_MIN = 20_000
@@ -51,8 +51,8 @@ interface Deferred {
 
 export interface DeferredIndexes {
   /** Looks at once. */
-  look(): Promise<void>
-  /** What a read runs with, given the rows that lacked an index at the last look. */
+  check(): Promise<void>
+  /** What a read runs with, given the rows that lacked an index at the last check. */
   readSettings(sql: string): { query_plan_direct_read_from_text_index?: 0 }
   /** Resolves when no query of it runs any more; a build goes on, also after the next start. */
   stop(): Promise<void>
@@ -67,7 +67,7 @@ export function buildDeferredIndexes({
   log: Pick<Log, 'warn'>
 }): DeferredIndexes {
   let looking: Promise<void> | undefined
-  /** All rows of a table at the last look, when that was, and how many arrived in a minute before it. */
+  /** All rows of a table at the last check, when that was, and how many arrived in a minute before it. */
   const seen = new Map<string, { rows: number; at: number; perMinute: number }>()
   /** A build whose result was not looked at yet: all rows when it began, and those that lacked an index. */
   const begun = new Map<string, { rows: number; missing: number }>()
@@ -91,8 +91,8 @@ export function buildDeferredIndexes({
   }
 
   /**
-   * How many rows arrive, by what a table has more than at the last look; infinite at the first one, when it is not
-   * known. Of two looks the greater counts: a pause of one is not the end of an import.
+   * How many rows arrive, by what a table has more than at the last check; infinite at the first one, when it is not
+   * known. Of two checks the greater counts: a pause of one is not the end of an import.
    */
   function arrivingPerMinute(table: string, rows: number): number {
     const before = seen.get(table)
@@ -149,17 +149,17 @@ export function buildDeferredIndexes({
     }
   }
 
-  function look(): Promise<void> {
+  function check(): Promise<void> {
     looking ??= lookAtAll().finally(() => {
       looking = undefined
     })
     return looking
   }
 
-  const timer = setInterval(() => void look(), LOOK_EVERY_MS).unref()
+  const timer = setInterval(() => void check(), CHECK_EVERY_MS).unref()
 
   return {
-    look,
+    check,
     readSettings: (sql) =>
       sparse.size > 0 && sql.includes(WHOLE_WORDS) ? { query_plan_direct_read_from_text_index: 0 } : {},
     async stop() {

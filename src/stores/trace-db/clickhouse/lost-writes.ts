@@ -6,7 +6,7 @@ import { createTableRepair, type RepairDeps } from './table-repair.ts'
 import { diskFails, writeError } from './write-errors.ts'
 
 /** Merged parts stay on disk for 8 minutes, so that a merge whose result was not written can be undone until then. */
-const LOOK_EVERY_MS = 10_000
+const CHECK_EVERY_MS = 10_000
 
 const FAILED_WRITES = `SELECT value FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'`
 
@@ -22,7 +22,7 @@ export interface LostWrites {
    */
   watched(change: () => Promise<unknown>): Promise<{ kept: Promise<void> }>
   /** Checks at once, after a failed read. */
-  look(): void
+  check(): void
   repairs(): TableRepairs
   stop(): void
 }
@@ -38,7 +38,7 @@ export function trustWrites(): LostWrites {
       }
       return { kept: Promise.resolve() }
     },
-    look: () => undefined,
+    check: () => undefined,
     repairs: () => ({ done: 0, failed: 0, detached: [] }),
     stop: () => undefined,
   }
@@ -79,14 +79,14 @@ export function createLostWrites(deps: RepairDeps): LostWrites {
     return count !== before
   }
 
-  function look(): void {
+  function check(): void {
     // A database that does not answer has lost nothing by that.
     lostSince(latest).catch((error: unknown) => {
       if (!isUnanswered(error) && !(error instanceof ClientError)) failed(error)
     })
   }
 
-  const timer = setInterval(look, LOOK_EVERY_MS).unref()
+  const timer = setInterval(check, CHECK_EVERY_MS).unref()
 
   async function isKept(before: number): Promise<void> {
     try {
@@ -107,5 +107,5 @@ export function createLostWrites(deps: RepairDeps): LostWrites {
     return { kept: isKept(before) }
   }
 
-  return { watched, look, repairs, stop: () => clearInterval(timer) }
+  return { watched, check, repairs, stop: () => clearInterval(timer) }
 }

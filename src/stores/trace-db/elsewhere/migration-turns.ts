@@ -7,7 +7,7 @@ import { firstOf, type TraceDb } from '../port.ts'
 /** Who holds the lock says so at least this often. */
 const LEASE_S = 60
 
-const LOOK_AGAIN_MS = 500
+const RETRY_MS = 500
 
 const TABLE_ALREADY_EXISTS = 57
 
@@ -45,7 +45,7 @@ export async function inTurn(
     const found = await firstOf(db.query<{ comment: string }>({ sql, params: {} }))
     const until = Number(found?.comment.split(' ')[1] ?? Number.POSITIVE_INFINITY)
     if (until * 1000 < Date.now()) await run(`DROP TABLE IF EXISTS ${LOCK}`)
-    else await delay(LOOK_AGAIN_MS)
+    else await delay(RETRY_MS)
   }
   const renewing = setInterval(
     () => run(`ALTER TABLE ${LOCK} MODIFY COMMENT ${leaseText()}`).catch(() => undefined),

@@ -18,7 +18,7 @@ describe('a server that takes requests and does not answer', () => {
     await using network = await startTestNetwork(server.port)
     const log = { error: vi.fn(), warn: vi.fn() }
     const url = server.url('hanging').replace(`:${server.port}/`, `:${network.port}/`)
-    const limits = { lookEveryMs: 50, answerMsMax: 3_000, awayMsMin: 0 }
+    const limits = { pingEveryMs: 50, answerMsMax: 3_000, awayMsMin: 0 }
     await using db = await openElsewhere({ url }, log, limits)
     await db.command({
       sql: 'CREATE TABLE IF NOT EXISTS notes (id UInt64) ENGINE = MergeTree ORDER BY id',

@@ -4,13 +4,13 @@ import type { Log } from '../../../log.ts'
 import { type Connection, connect, type Endpoint } from '../clickhouse/connection.ts'
 import { isUnanswered, type Server } from '../clickhouse/server.ts'
 
-/** Time between two looks whether the server answers. */
-const LOOK_EVERY_MS = 5_000
+/** Time between two requests that ask whether the server answers. */
+const PING_EVERY_MS = 5_000
 
 /** While it does not answer. */
-const LOOK_AGAIN_MS = 500
+const PING_AGAIN_MS = 500
 
-/** A server that has much to do still answers such a look within a second. */
+/** A server that has much to do still answers such a request within a second. */
 const ANSWER_MS_MAX = 5_000
 
 /** Shorter interruptions are waited for: those of a network, or of a balancer that changes its server. */
@@ -18,7 +18,7 @@ const AWAY_MS_MIN = 2_000
 
 /** Limits of a watch, for tests. */
 export interface WatchOptions {
-  lookEveryMs?: number
+  pingEveryMs?: number
   answerMsMax?: number
   awayMsMin?: number
 }
@@ -30,11 +30,11 @@ export interface WatchOptions {
 export function watchServer(
   endpoint: Endpoint,
   log: Pick<Log, 'error' | 'warn'>,
-  { lookEveryMs = LOOK_EVERY_MS, answerMsMax = ANSWER_MS_MAX, awayMsMin = AWAY_MS_MIN }: WatchOptions = {},
+  { pingEveryMs = PING_EVERY_MS, answerMsMax = ANSWER_MS_MAX, awayMsMin = AWAY_MS_MIN }: WatchOptions = {},
 ): Server {
   const stopping = new AbortController()
   let connection = connect(endpoint)
-  /** Of its own, so that requests in progress keep no look waiting. */
+  /** Of its own, so that requests in progress do not delay it. */
   let looking = connect(endpoint)
   let awaySince: number | undefined
   let isAway = false
@@ -46,7 +46,7 @@ export function watchServer(
   }
 
   /** Why the server does not answer; undefined where it does. */
-  async function look(): Promise<string | undefined> {
+  async function ping(): Promise<string | undefined> {
     const late = Promise.withResolvers<string>()
     const timer = setTimeout(() => late.resolve(`no answer within ${answerMsMax} ms`), answerMsMax)
     const reason = await Promise.race([answers(looking), late.promise])
@@ -71,9 +71,9 @@ export function watchServer(
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const reason = await look()
+      const reason = await ping()
       note(reason)
-      const pauseMs = reason === undefined ? lookEveryMs : LOOK_AGAIN_MS
+      const pauseMs = reason === undefined ? pingEveryMs : PING_AGAIN_MS
       await delay(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
     }
   }

@@ -44,15 +44,15 @@ const KEEP_ALIVE_S = 60
 
 /**
  * Seconds between two looks for parts that were replaced, whose files are then removed: what was erased is on the disk
- * until then. Without a bound, a quiet server looks every five minutes. A merge whose result was not written must be
- * noticed before (`clickhouse/lost-writes.ts` looks every 10 s).
+ * until then. Without a bound, a quiet server checks every five minutes. A merge whose result was not written must be
+ * noticed before (`clickhouse/lost-writes.ts` checks every 10 s).
  */
 const CLEANUP_S = 30
 
 /**
  * Milliseconds between two looks at the memory in use; the default of 50 takes a quarter of what an idle Heddle does.
  */
-const MEMORY_LOOK_MS = 500
+const MEMORY_CHECK_MS = 500
 
 /**
  * https://clickhouse.com/docs/operations/server-configuration-parameters/settings
@@ -71,7 +71,7 @@ export function serverXml({ port, key, sqlAccess }: ServerConfig, usersFile: str
     index_mark_cache_size: CACHE_BYTES_MAX,
     primary_index_cache_size: CACHE_BYTES_MAX,
     uncompressed_cache_size: DECOMPRESSED_BYTES_MAX,
-    memory_worker_period_ms: MEMORY_LOOK_MS,
+    memory_worker_period_ms: MEMORY_CHECK_MS,
     background_pool_size: MERGE_THREADS,
     merge_tree: {
       cleanup_delay_period: CLEANUP_S,
