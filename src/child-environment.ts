@@ -1,21 +1,38 @@
-/** Engines need settings, their own tokens and those of their libraries, and none of the server's own secrets. */
-export function withoutSecrets({
-  HEDDLE_SECRET_KEY: _,
-  HEDDLE_SQL_PASSWORD: _password,
-  HEDDLE_OIDC_CLIENT_SECRET: _clientSecret,
-  HEDDLE_CLICKHOUSE_URL: _clickhouse,
-  HEDDLE_POSTGRES_URL: _postgres,
-  HEDDLE_REDIS_URL: _redis,
-  OTEL_EXPORTER_OTLP_HEADERS: _headers,
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: _tracesHeaders,
-  OTEL_EXPORTER_OTLP_METRICS_HEADERS: _metricsHeaders,
-  HEDDLE_RAY_TOKEN: _ray,
-  ...rest
-}: NodeJS.ProcessEnv) {
-  if (rest['HEDDLE_S3_URL'] === undefined) return rest
-  // Those of the bucket. Without it, an engine may read its models with them.
-  const { AWS_SECRET_ACCESS_KEY: _key, AWS_SESSION_TOKEN: _token, ...others } = rest
-  return others
+/** Settings, which engines get as flags; what vLLM reads of them `engine.serve` sets itself. */
+const OF_SERVER = /^HEDDLE_/
+
+/** What the server itself authenticates with. */
+const CREDENTIALS = new Set([
+  'OPENAI_API_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+  'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
+])
+
+/** Of the bucket that HEDDLE_S3_URL names. Without it, an engine may read its models with them. */
+const CREDENTIALS_OF_BUCKET = new Set(['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'])
+
+/** Of the hub, from which engines load models; a provider's key may be the same token. */
+const OF_HUB = /^(?:HF|HUGGING_FACE)_/
+
+/**
+ * The environment for engines, whose libraries read variables that no list could name: all of it but the server's
+ * settings, and what the server or a provider or scorer authenticates with.
+ *
+ * @param secretVariables the names to which settings point for a key
+ */
+export function environmentOfEngines(
+  environment: NodeJS.ProcessEnv,
+  secretVariables: readonly string[],
+): NodeJS.ProcessEnv {
+  const hasBucket = Boolean(environment['HEDDLE_S3_URL'])
+  const isSecret = (name: string): boolean =>
+    CREDENTIALS.has(name) ||
+    (hasBucket && CREDENTIALS_OF_BUCKET.has(name)) ||
+    (secretVariables.includes(name) && !OF_HUB.test(name))
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !OF_SERVER.test(name) && !isSecret(name)),
+  )
 }
 
 /**

@@ -191,4 +191,21 @@ describe('readConfig', () => {
     const env = { OTEL_EXPORTER_OTLP_HEADERS: 'api-key=hunter2', OTEL_SERVICE_NAME: 'loom' }
     expect(readConfig(env).environment).toEqual({ OTEL_SERVICE_NAME: 'loom' })
   })
+
+  it('keeps keys of providers and scorers from engines, wherever they are', () => {
+    const env = {
+      HF_TOKEN: 'h',
+      OPENAI_API_KEY: 'secret',
+      HEDDLE_VLLM_URL: 'http://127.0.0.1:8000',
+      HEDDLE_VLLM_KEY: 'secret',
+      HEDDLE_PROVIDERS: JSON.stringify({
+        inline: { base_url: 'https://a.example', api_key: 'secret' },
+        groq: { base_url: 'https://b.example', api_key_env: 'GROQ_KEY' },
+      }),
+      GROQ_KEY: 'secret',
+      HEDDLE_SCORER_SECRETS: JSON.stringify({ MINE: { value_env: 'MY_TOKEN', hosts: ['c.example'] } }),
+      MY_TOKEN: 'secret',
+    }
+    expect(readConfig(env).environment).toEqual({ HF_TOKEN: 'h' })
+  })
 })

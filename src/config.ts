@@ -2,7 +2,7 @@ import { availableParallelism, homedir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { z } from 'zod'
-import { withoutSecrets } from './child-environment.ts'
+import { environmentOfEngines } from './child-environment.ts'
 import { BASE_QUANTIZATIONS, type EngineConfig, problemsOfEngine } from './engine-settings.ts'
 import { messageOf } from './errors.ts'
 import { givenSettings } from './given-settings.ts'
@@ -232,7 +232,7 @@ export interface Config extends StoresElsewhere, ServersSetting, WorkspaceSettin
   projectLimits: Limits
   /** External services that may answer completions. */
   providers: Providers
-  /** What child processes inherit. */
+  /** What engines inherit. */
   environment: NodeJS.ProcessEnv
 }
 
@@ -258,7 +258,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return config
 }
 
-/** @param environment what child processes inherit, but for secrets */
+/** @param environment what engines inherit, but for settings and secrets */
 function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Config {
   const parsed = Environment.safeParse(env)
   if (!parsed.success)
@@ -271,6 +271,8 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
   }
   const servers = readServersSetting(env)
   const stores = readStoresElsewhere(env)
+  const { providers, keyVariables } = readProviders(env)
+  const secrets = readScorerSecrets(env)
   return {
     host: values.HEDDLE_HOST,
     hosts: hostsOf(values),
@@ -298,7 +300,7 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
     projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
     scorerCode: values.HEDDLE_SCORER_CODE,
-    remoteScorers: { hosts: values.HEDDLE_SCORER_HOSTS, secrets: readScorerSecrets(env) },
+    remoteScorers: { hosts: values.HEDDLE_SCORER_HOSTS, secrets },
     keyLimits: {
       requestsMax: values.HEDDLE_KEY_REQUESTS_MAX,
       tokensPerMinute: values.HEDDLE_KEY_TOKENS_PER_MINUTE,
@@ -307,9 +309,9 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
       requestsMax: values.HEDDLE_PROJECT_REQUESTS_MAX,
       tokensPerMinute: values.HEDDLE_PROJECT_TOKENS_PER_MINUTE,
     },
-    providers: readProviders(env),
+    providers,
     collector: readTelemetrySetting(env),
-    environment: withoutSecrets(environment),
+    environment: environmentOfEngines(environment, [...keyVariables, ...secrets.variables]),
   }
 }
 

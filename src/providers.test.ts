@@ -8,7 +8,7 @@ const GROQ = { base_url: 'https://groq.example/openai/v1', api_key_env: 'GROQ_KE
 
 function read(settings: unknown, env: NodeJS.ProcessEnv = {}): Record<string, unknown> {
   const HEDDLE_PROVIDERS = typeof settings === 'string' ? settings : JSON.stringify(settings)
-  return Object.fromEntries(readProviders({ HEDDLE_PROVIDERS, ...env }))
+  return Object.fromEntries(readProviders({ HEDDLE_PROVIDERS, ...env }).providers)
 }
 
 describe('HEDDLE_PROVIDERS', () => {
@@ -32,12 +32,12 @@ describe('HEDDLE_PROVIDERS', () => {
 
   it('is not needed for OpenAI, whose key is enough, but wins over it', () => {
     const env = { OPENAI_API_KEY: 'o' }
-    expect(Object.fromEntries(readProviders(env))).toEqual({
+    expect(Object.fromEntries(readProviders(env).providers)).toEqual({
       openai: { baseUrl: 'https://api.openai.com/v1', apiKey: 'o' },
     })
     const proxy = { base_url: 'http://proxy.example/v1', api_key: 'p' }
     expect(read({ openai: proxy }, env)).toEqual({ openai: { baseUrl: proxy.base_url, apiKey: 'p' } })
-    expect(readProviders({ OPENAI_API_KEY: '', HEDDLE_PROVIDERS: ' ' }).size).toBe(0)
+    expect(readProviders({ OPENAI_API_KEY: '', HEDDLE_PROVIDERS: ' ' }).providers.size).toBe(0)
   })
 
   it.each([

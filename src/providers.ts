@@ -33,18 +33,25 @@ const ProviderSettings = z
 
 const AllSettings = z.record(ProviderName, ProviderSettings)
 
+/** What the environment says of providers. */
+export interface ProvidersSetting {
+  providers: Providers
+  /** The variables that hold their keys. */
+  keyVariables: string[]
+}
+
 /**
  * The providers of HEDDLE_PROVIDERS, which is JSON or the path of a file with it, and OpenAI where OPENAI_API_KEY is
  * set and OpenAI is not configured otherwise.
  * @throws Error that names what is wrong; never with a key in it.
  */
-export function readProviders(env: NodeJS.ProcessEnv): Providers {
+export function readProviders(env: NodeJS.ProcessEnv): ProvidersSetting {
   const providers = new Map<string, Provider>()
   if (env['OPENAI_API_KEY']) {
     providers.set(DEFAULT_PROVIDER, { baseUrl: OPENAI_URL, apiKey: env['OPENAI_API_KEY'] })
   }
   const setting = env[SETTING]?.trim()
-  if (!setting) return providers
+  if (!setting) return { providers, keyVariables: [] }
   const parsed = AllSettings.safeParse(jsonSetting(SETTING, setting))
   if (!parsed.success) throw settingProblem(SETTING, ...parsed.error.issues.map(described))
   for (const [name, { base_url, api_key, api_key_env }] of Object.entries(parsed.data)) {
@@ -53,7 +60,8 @@ export function readProviders(env: NodeJS.ProcessEnv): Providers {
       throw settingProblem(SETTING, `${name}: ${api_key_env} is not set`)
     providers.set(name, { baseUrl: base_url, apiKey })
   }
-  return providers
+  const keyVariables = Object.values(parsed.data).flatMap(({ api_key_env }) => api_key_env ?? [])
+  return { providers, keyVariables }
 }
 
 function described({ path, message }: z.core.$ZodIssue): string {

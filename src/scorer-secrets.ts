@@ -6,6 +6,8 @@ import { jsonSetting, settingProblem } from './json-setting.ts'
 export interface ScorerSecrets {
   /** @throws 400 for an unknown name, or a URL that the secret is not for. */
   read(name: string, url: string): string
+  /** The variables that hold them. */
+  variables: string[]
 }
 
 /** What scorers behind a URL may reach. */
@@ -58,5 +60,6 @@ export function readScorerSecrets(env: NodeJS.ProcessEnv): ScorerSecrets {
         throw invalidRequest(`The secret ${name} is not for ${host}: ${SETTING} says for which hosts it is`)
       return secret.value
     },
+    variables: Object.values(parsed.data).flatMap(({ value_env }) => value_env ?? []),
   }
 }
