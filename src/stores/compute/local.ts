@@ -41,7 +41,7 @@ export function openLocalCompute(
 ): Compute {
   const { engine, environment } = options
   const accelerator = acceleratorOf(environment['PATH'] ?? '')
-  const needs = createMemoryNeeds({ ...engine, accelerator, environment })
+  const needs = createMemoryNeeds({ ...engine, accelerator, environment }, log)
   if (engine.sleeps && accelerator === 'cpu')
     throw new Error('HEDDLE_GPU_SLEEP: this machine has no NVIDIA driver, and on a CPU sleep frees nothing')
   return openCompute({

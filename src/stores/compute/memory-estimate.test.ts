@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../test-eventually.ts'
+import { readGpuBytes } from './gpu-memory.ts'
 import { createMemoryNeeds, GB } from './memory-estimate.ts'
+
+const NO_LOG = { warn: () => undefined }
 
 let folder = ''
 beforeAll(() => {
@@ -22,7 +25,7 @@ function writeModel(path: string, config: object): string {
 
 /** What is needed, when it is known how large these base models are. */
 async function needs(options: { memoryGb?: number; of?: string; quantization?: 'nf4' } = {}) {
-  const found = createMemoryNeeds({
+  const settings = {
     accelerator: 'cpu',
     memoryGb: options.memoryGb,
     kvCacheGb: 2,
@@ -30,7 +33,8 @@ async function needs(options: { memoryGb?: number; of?: string; quantization?: '
     gpus: { serving: [], training: [] },
     baseQuantization: options.quantization ?? 'none',
     environment: { HF_HOME: join(folder, 'hf') },
-  })
+  } as const
+  const found = createMemoryNeeds(settings, NO_LOG)
   if (options.of !== undefined) await found.measure(options.of)
   return found
 }
@@ -88,26 +92,65 @@ describe('the memory of engine processes', () => {
 })
 
 describe('the memory of GPUs', () => {
-  /** With a fake nvidia-smi that lists these memories, in MB. */
-  function needsOnGpus(
-    megabytes: number[],
-    serving: number[],
-    training: number[],
-    baseQuantization: 'none' | 'nf4' = 'none',
+  /** With a fake nvidia-smi, a shell script; without one where there is none. */
+  function needsWith(
+    script: string | undefined,
+    options: { serving?: number[]; training?: number[]; memoryGb?: number; quantization?: 'nf4' },
+    warn = vi.fn(),
   ) {
     const bin = mkdtempSync(join(folder, 'bin-'))
-    const lines = megabytes.map((memory, gpu) => `${gpu}, ${memory}`).join('\n')
-    writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\necho '${lines}'\n`, { mode: 0o755 })
-    return createMemoryNeeds({
+    if (script !== undefined)
+      writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const settings = {
       accelerator: 'gpu',
-      memoryGb: undefined,
+      memoryGb: options.memoryGb,
       kvCacheGb: 1,
       gpuMemory: 0.5,
-      gpus: { serving, training },
-      baseQuantization,
+      gpus: { serving: options.serving ?? [], training: options.training ?? [] },
+      baseQuantization: options.quantization ?? 'none',
       environment: { PATH: bin },
-    })
+    } as const
+    return createMemoryNeeds(settings, { warn })
   }
+
+  /** With GPUs that have these memories, in MB. */
+  function needsOnGpus(megabytes: number[], serving: number[], training: number[], quantization?: 'nf4') {
+    const lines = megabytes.map((memory, gpu) => `${gpu}, ${memory}`).join('\n')
+    return needsWith(`echo '${lines}'`, { serving, training, ...(quantization && { quantization }) })
+  }
+
+  const failing: [what: string, script: string | undefined, reason: string][] = [
+    ['is missing', undefined, 'spawnSync nvidia-smi ENOENT'],
+    ['fails', 'echo "NVIDIA-SMI has failed: no driver"; exit 9', 'NVIDIA-SMI has failed: no driver'],
+    ['lists none', 'echo "0, [N/A]"', 'it lists no memory of a GPU: 0, [N/A]'],
+  ]
+
+  it.each(failing)(
+    'is needed where nothing sets it: refused where nvidia-smi %s',
+    (_what, script, reason) => {
+      const message = `nvidia-smi could not be asked: ${reason}; set HEDDLE_ENGINE_MEMORY_GB`
+      expect(() => needsWith(script, {})).toThrow(message)
+      expect(() => needsWith(script, { serving: [7], training: [7] })).toThrow(message)
+    },
+  )
+
+  it.each(failing)('is the one that is set, with a warning, where nvidia-smi %s', (_what, script, reason) => {
+    const warn = vi.fn()
+    const found = needsWith(script, { memoryGb: 24 }, warn)
+    expect(found.budgetBytes).toBe(24 * GB)
+    expect(found.inferenceBytes('org/unknown')).toBe(12 * GB)
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      `nvidia-smi could not be asked: ${reason}; HEDDLE_ENGINE_MEMORY_GB is taken for the memory of a GPU`,
+    )
+  })
+
+  it('is not waited for without end', () => {
+    const bin = mkdtempSync(join(folder, 'bin-'))
+    const hanging = "#!/bin/sh\ntrap '' TERM\nwhile :; do :; done\n"
+    writeFileSync(join(bin, 'nvidia-smi'), hanging, { mode: 0o755 })
+    const asked = () => readGpuBytes({ named: [], environment: { PATH: bin }, answerMsMax: 100 })
+    expect(asked).toThrow('nvidia-smi could not be asked: no answer within 0.1 s')
+  })
 
   it('is that of the smallest that is used', () => {
     expect(needsOnGpus([30, 10, 20], [], []).budgetBytes).toBe(10 * 1024 ** 2)
@@ -142,9 +185,14 @@ describe('the memory of GPUs', () => {
 
   it('is not there for GPUs that the machine does not have', async () => {
     expect(() => needsOnGpus([30, 30], [0], [1, 2])).toThrow('names GPU 2, but nvidia-smi lists 0, 1')
+    const set = { serving: [2], training: [2], memoryGb: 1 }
+    expect(() => needsWith("echo '0, 30'", set)).toThrow('names GPU 2, but nvidia-smi lists 0')
     const onCpu = { accelerator: 'cpu', memoryGb: 1, kvCacheGb: 1, gpuMemory: 0.7, environment: {} } as const
     expect(() =>
-      createMemoryNeeds({ ...onCpu, baseQuantization: 'none', gpus: { serving: [0], training: [0] } }),
+      createMemoryNeeds(
+        { ...onCpu, baseQuantization: 'none', gpus: { serving: [0], training: [0] } },
+        NO_LOG,
+      ),
     ).toThrow('HEDDLE_GPUS_SERVING: this machine has no NVIDIA driver')
   })
 })

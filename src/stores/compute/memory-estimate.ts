@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { BaseQuantization } from '../../engine-settings.ts'
+import type { Log } from '../../log.ts'
 import { machineBytes } from '../machine-bytes.ts'
+import { readGpuBytes, UnknownGpuMemory } from './gpu-memory.ts'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 
 /** GB are 2^30 bytes, as the engine's own settings have them. */
@@ -34,9 +35,6 @@ const KNOWN_MS = 10_000
 
 /** Base models whose size is kept. */
 const KNOWN_MAX = 100
-
-/** `nvidia-smi` answers within a second, unless the driver hangs. */
-const NVIDIA_SMI_MS_MAX = 5_000
 
 /** Of the dtypes that base models come in; others count as two bytes. */
 const DTYPE_BYTES: Record<string, number> = { float64: 8, float32: 4, bfloat16: 2, float16: 2 }
@@ -76,14 +74,14 @@ export interface MemoryNeeds {
  * server takes its share of each, a trainer has an equal part of the weights on each, or all of them where they are in
  * 4 bits, and the budget is that of one GPU.
  *
- * @throws Error where GPUs are named that this machine does not have.
+ * @throws Error where GPUs are named that this machine does not have, or their memory is neither set nor known.
  */
-export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
+export function createMemoryNeeds(options: MemoryOptions, log: Pick<Log, 'warn'>): MemoryNeeds {
   const { accelerator, memoryGb, environment } = options
   const onGpu = accelerator === 'gpu'
   const { serving, training } = options.gpus
   if (!onGpu && training.length > 0) throw new Error('HEDDLE_GPUS_SERVING: this machine has no NVIDIA driver')
-  const wholeBytes = (onGpu ? gpuBytes(environment, [...serving, ...training]) : undefined) ?? machineBytes()
+  const wholeBytes = onGpu ? gpuBytesOf(options, log) : machineBytes()
   const share = onGpu ? 1 : MACHINE_SHARE
   const known = createKnownSizes(environment)
   const inFourBits = options.baseQuantization === 'nf4'
@@ -113,6 +111,18 @@ export function createMemoryNeeds(options: MemoryOptions): MemoryNeeds {
       }
     },
     measure: known.measure,
+  }
+}
+
+/** The memory of one GPU, for which a budget that is set stands where it cannot be read. */
+function gpuBytesOf({ gpus, memoryGb, environment }: MemoryOptions, log: Pick<Log, 'warn'>): number {
+  try {
+    return readGpuBytes({ named: [...new Set([...gpus.serving, ...gpus.training])], environment })
+  } catch (error) {
+    if (!(error instanceof UnknownGpuMemory)) throw error
+    if (memoryGb === undefined) throw new Error(`${error.message}; set HEDDLE_ENGINE_MEMORY_GB`)
+    log.warn(`${error.message}; HEDDLE_ENGINE_MEMORY_GB is taken for the memory of a GPU`)
+    return memoryGb * GB
   }
 }
 
@@ -166,44 +176,6 @@ function createKnownSizes(environment: NodeJS.ProcessEnv) {
       void measure(location)
       return sizes.get(location)?.last
     },
-  }
-}
-
-/**
- * The memory of the smallest of these GPUs, or of all where none are named; undefined where it cannot be read.
- *
- * @throws Error for one that is not there.
- */
-function gpuBytes(environment: NodeJS.ProcessEnv, named: readonly number[]): number | undefined {
-  const all = bytesOfGpus(environment)
-  if (all.size === 0) return undefined
-  const absent = named.filter((gpu) => !all.has(gpu))
-  if (absent.length > 0)
-    throw new Error(
-      `HEDDLE_GPUS_SERVING or HEDDLE_GPUS_TRAINING names GPU ${absent.join(', ')}, but nvidia-smi lists ${[...all.keys()].join(', ')}`,
-    )
-  return Math.min(
-    ...[...all].flatMap(([gpu, bytes]) => (named.length === 0 || named.includes(gpu) ? [bytes] : [])),
-  )
-}
-
-/** By number; empty where it cannot be read. */
-function bytesOfGpus(environment: NodeJS.ProcessEnv): Map<number, number> {
-  try {
-    const args = ['--query-gpu=index,memory.total', '--format=csv,noheader,nounits']
-    const text = execFileSync('nvidia-smi', args, { env: environment, timeout: NVIDIA_SMI_MS_MAX })
-    const rows = text
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => line.split(',').map(Number))
-    return new Map(
-      rows.flatMap(([gpu = Number.NaN, megabytes = Number.NaN]) =>
-        Number.isFinite(gpu + megabytes) ? [[gpu, megabytes * 1024 ** 2] as const] : [],
-      ),
-    )
-  } catch {
-    return new Map()
   }
 }
 
