@@ -32,7 +32,7 @@ const FILE_READERS = [
   // Parts of the program itself: pages, their documents, schemas, and what is installed beside it.
   'src/(web/pages|http/api-docs|trace/otlp/protobuf|inference/information/engine-packages)',
   // Settings that are files.
-  'src/json-setting',
+  'src/read-setting',
 ]
 
 /** Tests, and what only they import. */

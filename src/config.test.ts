@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from './config.ts'
+import { messageOf } from './errors.ts'
 
 describe('readConfig', () => {
   it('reads the settings of the engine: defaults, and a vLLM elsewhere only where one is named', () => {
@@ -208,4 +209,56 @@ describe('readConfig', () => {
     }
     expect(readConfig(env).environment).toEqual({ HF_TOKEN: 'h' })
   })
+
+  it('names all wrong variables at once, whichever file reads them', () => {
+    const env = {
+      HEDDLE_PORT: 'x',
+      HEDDLE_GPU_MEMORY: 'x',
+      HEDDLE_SERVERS: 'many',
+      HEDDLE_ROLE: 'none',
+      HEDDLE_S3_ENDPOINT: 'x',
+      HEDDLE_CLICKHOUSE_CLUSTER: '/',
+      HEDDLE_RAY_URL: 'x',
+      HEDDLE_OIDC_ISSUER: 'x',
+      HEDDLE_PROVIDERS: '[',
+      HEDDLE_SCORER_SECRETS: '{"A": {}, "B": {}}',
+      OTEL_TRACES_SAMPLER: 'x',
+      OTEL_BSP_SCHEDULE_DELAY: 'x',
+    }
+    expect(namesIn(env)).toEqual([...Object.keys(env), 'HEDDLE_SCORER_SECRETS'].sort())
+  })
+
+  it('names all that are without the one that they belong to', () => {
+    const env = {
+      HEDDLE_CLICKHOUSE_CA: '/a',
+      HEDDLE_REDIS_CA: '/a',
+      HEDDLE_RAY_TOKEN: 'x',
+      HEDDLE_RAY_WORKSPACE: '/a',
+      HEDDLE_OIDC_SCOPES: 'openid',
+      HEDDLE_OIDC_GROUPS: '{}',
+    }
+    expect(namesIn(env)).toEqual(Object.keys(env).sort())
+  })
+
+  it('names all files that are wrong', () => {
+    const env = {
+      HEDDLE_SECRET_KEY_FILE: '/no/file',
+      HEDDLE_TLS_CERT: '/no/file',
+      HEDDLE_HOST: '0.0.0.0',
+      HEDDLE_WORKSPACE: 's3',
+    }
+    expect(namesIn({ ...env, HEDDLE_TLS_KEY: '/no/file' })).toEqual(Object.keys(env).sort())
+  })
 })
+
+/** The variables that a refusal names, one for each of its lines. */
+function namesIn(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    const [head, ...lines] = messageOf(error).split('\n')
+    expect(head).toBe('Bad configuration:')
+    return lines.map((line) => line.trim().split(':', 1).join()).sort()
+  }
+  return []
+}

@@ -1,181 +1,26 @@
-import { availableParallelism, homedir } from 'node:os'
+import { homedir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { z } from 'zod'
 import { environmentOfEngines } from './child-environment.ts'
-import { BASE_QUANTIZATIONS, type EngineConfig, problemsOfEngine } from './engine-settings.ts'
+import { Environment, SECRET_CHARS_MIN, type Values } from './config-variables.ts'
+import type { EngineConfig } from './engine-settings.ts'
 import { messageOf } from './errors.ts'
 import { givenSettings } from './given-settings.ts'
-import { Gpus } from './gpu-placement.ts'
-import { HostNames, Hosts, namesWith } from './hosts-setting.ts'
-import { type Networks, parseNetworks } from './http/trusted-proxies.ts'
-import { settingProblem, settingProblems, textSetting } from './json-setting.ts'
+import { namesWith } from './hosts-setting.ts'
+import type { Networks } from './http/trusted-proxies.ts'
 import { type Providers, readProviders } from './providers.ts'
-import { PublicUrl } from './public-address.ts'
 import { type RaySetting, readRaySetting } from './ray-setting.ts'
+import { textSetting, variableSettings } from './read-setting.ts'
 import { type RemoteScorerOptions, readScorerSecrets } from './scorer-secrets.ts'
 import { readServersSetting, type ServersSetting } from './servers-setting.ts'
+import { readAll, settingProblem } from './setting-problems.ts'
 import { readSingleSignOn, type SingleSignOn } from './single-sign-on.ts'
 import type { SqlAccess } from './stores/trace-db/embedded/sql-access.ts'
 import { readStoresElsewhere, type StoresElsewhere } from './stores-elsewhere.ts'
 import { readTelemetrySetting, type TelemetrySetting } from './telemetry-setting.ts'
-import { VllmFlags } from './vllm-flags.ts'
 import { readWorkspaceSetting, type WorkspaceSetting } from './workspace-setting.ts'
 
-/** The addresses of proxies that run beside the server. */
-const THIS_MACHINE = '127.0.0.0/8,::1'
-
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '::1']
-
-/** The inference engine knows these; a higher one makes every adapter cost as much as one of that rank. */
-const LORA_RANKS = [8, 16, 32, 64, 128, 256, 320, 512]
-
-/** A week: timers of Node count at most 24 days. */
-const IDLE_MINUTES_MAX = 7 * 24 * 60
-
-/** A day: what is silent for longer does not come back. */
-const STALL_SECONDS_MAX = 24 * 3600
-
-/** The memory is that of the thread that serves, whose garbage collector looks through it. */
-const RECENT_CALLS_MB_MAX = 1024
-
-/** One core is left to the thread that feeds the engine's threads. */
-const THREADS_DEFAULT = Math.max(1, availableParallelism() - 1)
-
-const Count = z.coerce.number().int().positive()
-const Url = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
-const Urls = z
-  .string()
-  .transform((text) => text.split(',').map((url) => url.trim()))
-  .pipe(z.array(Url))
-
-/** Lower case; the characters are those of RFC 9110. */
-const HeaderNames = z
-  .string()
-  .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
-  .pipe(z.array(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'header names, separated by commas' })))
-
-const Names = z
-  .string()
-  .transform((text) => text.split(',').map((name) => name.trim()))
-  .pipe(z.array(z.string().min(1)))
-
-const ProxyNetworks = z
-  .string()
-  .transform((text) => text.split(',').map((network) => network.trim()))
-  .transform((texts, context) => {
-    const networks = parseNetworks(texts)
-    if (networks !== undefined) return networks
-    context.addIssue({
-      code: 'custom',
-      message: 'addresses or networks such as 10.0.0.0/8, separated by commas',
-    })
-    return z.NEVER
-  })
-
-const Limit = z.coerce.number().int().positive().default(Number.POSITIVE_INFINITY)
-
-/** 32 bytes in hexadecimal or base64 have more characters. */
-const SECRET_CHARS_MIN = 32
-const SecretText = z
-  .string()
-  .trim()
-  .min(SECRET_CHARS_MIN, { error: `at least ${SECRET_CHARS_MIN} characters` })
-
-const Variables = z.object({
-  HEDDLE_HOST: z.string().default('127.0.0.1'),
-  HEDDLE_HOSTS: HostNames.default([]),
-  HEDDLE_PUBLIC_URL: PublicUrl.optional(),
-  HEDDLE_TRUSTED_PROXIES: ProxyNetworks.prefault(THIS_MACHINE),
-  HEDDLE_PORT: z.coerce.number().int().min(0).max(65535).default(6060),
-  HEDDLE_DATA: z.string().default('./data'),
-  HEDDLE_RECENT_CALLS_MB: z.coerce.number().int().min(0).max(RECENT_CALLS_MB_MAX).default(128),
-  HEDDLE_SQL_PORT: z.coerce.number().int().min(1).max(65535).optional(),
-  HEDDLE_SQL_PASSWORD: z
-    .string()
-    .regex(/^[\w-]{16,}$/, { error: 'at least 16 letters, digits, - and _' })
-    .optional(),
-  HEDDLE_TLS_CERT: z.string().optional(),
-  HEDDLE_TLS_KEY: z.string().optional(),
-  HEDDLE_AUTH: z.enum(['local', 'keys']).default('local'),
-  HEDDLE_SECRET_KEY: SecretText.optional(),
-  HEDDLE_SECRET_KEY_FILE: z.string().optional(),
-  HEDDLE_IDENTITY_HOSTS: Hosts.default([]),
-  HEDDLE_CACHE: z.string().optional(),
-  HEDDLE_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-  HEDDLE_LOG_FORMAT: z.enum(['pretty', 'json']).optional(),
-  HEDDLE_BASE_MODEL: z.string().default('heddle/loom-tiny'),
-  HEDDLE_BASE_MODELS: Names.default([]),
-  HEDDLE_BASE_QUANTIZATION: z.enum(BASE_QUANTIZATIONS).default('none'),
-  HEDDLE_ENGINE_PYTHON: z.string().optional(),
-  HEDDLE_ENGINE_FOLDER: z.string().optional(),
-  HEDDLE_ENGINE_MEMORY_GB: z.coerce.number().positive().optional(),
-  HEDDLE_ENGINE_IDLE_MINUTES: z.coerce.number().min(0).max(IDLE_MINUTES_MAX).default(30),
-  HEDDLE_ENGINE_THREADS: Count.default(THREADS_DEFAULT),
-  HEDDLE_STALL_SECONDS: z.coerce.number().positive().max(STALL_SECONDS_MAX).default(120),
-  HEDDLE_KV_CACHE_GB: Count.default(1),
-  HEDDLE_GPU_MEMORY: z.coerce.number().positive().max(1).default(0.7),
-  HEDDLE_GPU_SLEEP: z.enum(['on', 'off']).default('off'),
-  /** Refused by name, since a start without it would end processes that are to sleep. */
-  HEDDLE_VLLM_SLEEP: z
-    .never({ error: 'HEDDLE_GPU_SLEEP is the setting, for inference servers and trainers' })
-    .optional(),
-  HEDDLE_GPUS_SERVING: Gpus.default([]),
-  HEDDLE_GPUS_TRAINING: Gpus.default([]),
-  HEDDLE_METRIC_PASSES: z.enum(['all', 'sampled', 'none']).default('all'),
-  HEDDLE_GRADIENT_CHECKPOINTING: z.enum(['auto', 'on', 'off']).default('auto'),
-  HEDDLE_VLLM_FLAGS: VllmFlags.default([]),
-  /** Refused by name, since a start without it would serve on one GPU. */
-  HEDDLE_TENSOR_PARALLEL: z
-    .never({ error: 'is no setting any more: HEDDLE_GPUS_SERVING names the GPUs' })
-    .optional(),
-  HEDDLE_MAX_MODEL_LEN: Count.optional(),
-  HEDDLE_MAX_NUM_SEQS: Count.default(128),
-  HEDDLE_MAX_LORAS: Count.default(4),
-  HEDDLE_LORA_RANK_MAX: z.coerce
-    .number()
-    .refine((rank) => LORA_RANKS.includes(rank), { error: `one of ${LORA_RANKS.join(', ')}` })
-    .default(16),
-  HEDDLE_PRIORITY_SCHEDULING: z.stringbool().default(false),
-  HEDDLE_MM_PROCESSOR_KWARGS: z.enum(['refuse', 'allow']).default('refuse'),
-  HEDDLE_REBUILT_CONTEXT: z.enum(['warn', 'refuse']).default('warn'),
-  HEDDLE_TOOL_PARSER: z.string().default('hermes'),
-  HEDDLE_REASONING_PARSER: z.string().optional(),
-  HEDDLE_VLLM_URL: Url.optional(),
-  HEDDLE_VLLM_URLS: Urls.optional(),
-  HEDDLE_VLLM_WORKERS: Urls.optional(),
-  HEDDLE_VLLM_KEY: z.string().optional(),
-  HEDDLE_PROJECT_HEADERS: HeaderNames.default(['openai-project', 'heddle-project']),
-  HEDDLE_SCORER_CODE: z.enum(['refuse', 'run', 'run-unconfined']).default('refuse'),
-  HEDDLE_SCORER_HOSTS: Hosts.default([]),
-  HEDDLE_TRACE_COMPLETIONS: z.stringbool().default(false),
-  HEDDLE_KEY_REQUESTS_MAX: Limit,
-  HEDDLE_KEY_TOKENS_PER_MINUTE: Limit,
-  HEDDLE_PROJECT_REQUESTS_MAX: Limit,
-  HEDDLE_PROJECT_TOKENS_PER_MINUTE: Limit,
-  XDG_CACHE_HOME: z.string().optional(),
-})
-
-const PAIRS = [
-  ['HEDDLE_TLS_CERT', 'HEDDLE_TLS_KEY'],
-  ['HEDDLE_SQL_PORT', 'HEDDLE_SQL_PASSWORD'],
-] as const
-
-const Environment = Variables.superRefine((values, context) => {
-  if (values.HEDDLE_SECRET_KEY !== undefined && values.HEDDLE_SECRET_KEY_FILE !== undefined) {
-    const message = 'HEDDLE_SECRET_KEY is set as well, of which one is enough'
-    context.addIssue({ code: 'custom', path: ['HEDDLE_SECRET_KEY_FILE'], message })
-  }
-  for (const [one, other] of PAIRS) {
-    if ((values[one] === undefined) === (values[other] === undefined)) continue
-    const missing = values[one] === undefined ? one : other
-    context.addIssue({ code: 'custom', path: [missing], message: `${one} and ${other} are set together` })
-  }
-  if (values.HEDDLE_SQL_PORT === values.HEDDLE_PORT)
-    context.addIssue({ code: 'custom', path: ['HEDDLE_SQL_PORT'], message: 'is the port of HEDDLE_PORT' })
-  for (const { name, message } of problemsOfEngine(values))
-    context.addIssue({ code: 'custom', path: [name], message })
-})
 
 /** What one key, one project or one entity may use of the completions; infinite where nothing was set. */
 export interface Limits {
@@ -249,7 +94,8 @@ export function setThreads(): void {
 
 /**
  * Reads and checks the environment.
- * @throws Error with one line per bad variable, or when local auth would listen beyond loopback.
+ * @throws Error with one line per problem: first with those of single variables, then of what depends on several, then
+ * of unknown names.
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const { env, refuseUnread } = givenSettings(environment)
@@ -260,43 +106,43 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 /** @param environment what engines inherit, but for settings and secrets */
 function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Config {
-  const parsed = Environment.safeParse(env)
-  if (!parsed.success)
-    throw settingProblems(parsed.error.issues.map((issue) => [issue.path.join('.'), issue.message]))
-  const values = parsed.data
-  if (values.HEDDLE_AUTH === 'local' && !LOOPBACK_HOSTS.includes(values.HEDDLE_HOST)) {
-    throw new Error(
-      `HEDDLE_AUTH=local accepts any key, so it may only listen on loopback; HEDDLE_HOST is ${values.HEDDLE_HOST}.`,
-    )
-  }
-  const servers = readServersSetting(env)
-  const stores = readStoresElsewhere(env)
-  const { providers, keyVariables } = readProviders(env)
-  const secrets = readScorerSecrets(env)
+  const { values, servers, stores, byProvider, secrets, ...rest } = readAll({
+    values: () => variableSettings(Environment, env),
+    servers: () => readServersSetting(env),
+    stores: () => readStoresElsewhere(env),
+    byProvider: () => readProviders(env),
+    secrets: () => readScorerSecrets(env),
+    singleSignOn: () => readSingleSignOn(env),
+    ray: () => readRaySetting(env),
+    collector: () => readTelemetrySetting(env),
+  })
+  const { workspace, ...ofValues } = readAll({
+    workspace: () => readWorkspaceSetting(env, stores.s3),
+    host: () => hostOf(values),
+    tls: () => tlsOf(values),
+    secretKey: () => secretKeyOf(values),
+    engine: () => engineConfigOf(values),
+  })
   return {
-    host: values.HEDDLE_HOST,
+    ...rest,
+    ...ofValues,
     hosts: hostsOf(values),
     publicUrl: values.HEDDLE_PUBLIC_URL,
     trustedProxies: values.HEDDLE_TRUSTED_PROXIES,
     port: values.HEDDLE_PORT,
-    tls: tlsOf(values),
     dataFolder: resolve(values.HEDDLE_DATA),
     recentCallsBytes: servers.servers === 'several' ? 0 : values.HEDDLE_RECENT_CALLS_MB * 1024 ** 2,
     sqlAccess: sqlAccessOf(values),
     ...stores,
-    ...readWorkspaceSetting(env, stores.s3),
+    ...workspace,
     ...servers,
     auth: values.HEDDLE_AUTH,
-    singleSignOn: readSingleSignOn(env),
     identityHosts: values.HEDDLE_IDENTITY_HOSTS,
-    secretKey: secretKeyOf(values),
     cacheFolder: resolve(
       values.HEDDLE_CACHE ?? join(values.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'heddle'),
     ),
     logLevel: values.HEDDLE_LOG,
     logFormat: values.HEDDLE_LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json'),
-    engine: engineConfigOf(values),
-    ray: readRaySetting(env),
     projectHeaders: values.HEDDLE_PROJECT_HEADERS,
     traceCompletions: values.HEDDLE_TRACE_COMPLETIONS,
     scorerCode: values.HEDDLE_SCORER_CODE,
@@ -309,19 +155,28 @@ function configOf(env: NodeJS.ProcessEnv, environment: NodeJS.ProcessEnv): Confi
       requestsMax: values.HEDDLE_PROJECT_REQUESTS_MAX,
       tokensPerMinute: values.HEDDLE_PROJECT_TOKENS_PER_MINUTE,
     },
-    providers,
-    collector: readTelemetrySetting(env),
-    environment: environmentOfEngines(environment, [...keyVariables, ...secrets.variables]),
+    providers: byProvider.providers,
+    environment: environmentOfEngines(environment, [...byProvider.keyVariables, ...secrets.variables]),
   }
 }
 
-function hostsOf({ HEDDLE_PUBLIC_URL: url, ...values }: z.output<typeof Environment>): string[] {
+/** @throws Error where local auth would listen beyond loopback */
+function hostOf({ HEDDLE_HOST: host, HEDDLE_AUTH: auth }: Values): string {
+  if (auth === 'local' && !LOOPBACK_HOSTS.includes(host))
+    throw settingProblem(
+      'HEDDLE_HOST',
+      `${host} is not loopback, where alone HEDDLE_AUTH=local, which accepts any key, may listen`,
+    )
+  return host
+}
+
+function hostsOf({ HEDDLE_PUBLIC_URL: url, ...values }: Values): string[] {
   const names = namesWith(values.HEDDLE_HOSTS, values.HEDDLE_HOST)
   return url === undefined ? names : namesWith(names, new URL(url).hostname)
 }
 
 /** @throws Error for a file that cannot be read, or that is no certificate with its key. */
-function tlsOf({ HEDDLE_TLS_CERT: certFile, HEDDLE_TLS_KEY: keyFile }: z.output<typeof Environment>) {
+function tlsOf({ HEDDLE_TLS_CERT: certFile, HEDDLE_TLS_KEY: keyFile }: Values) {
   if (certFile === undefined || keyFile === undefined) return undefined
   const cert = textSetting('HEDDLE_TLS_CERT', certFile, { charsMin: 1 })
   const key = textSetting('HEDDLE_TLS_KEY', keyFile, { charsMin: 1 })
@@ -338,7 +193,7 @@ function tlsOf({ HEDDLE_TLS_CERT: certFile, HEDDLE_TLS_KEY: keyFile }: z.output<
 }
 
 /** @throws Error for a folder that holds the data folder, since a start removes what it finds. */
-function engineFolderOf({ HEDDLE_ENGINE_FOLDER: given, HEDDLE_DATA: data }: z.output<typeof Environment>) {
+function engineFolderOf({ HEDDLE_ENGINE_FOLDER: given, HEDDLE_DATA: data }: Values) {
   if (given === undefined) return resolve(data, 'engine')
   const folder = resolve(given)
   if (`${resolve(data)}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`))
@@ -350,18 +205,18 @@ function engineFolderOf({ HEDDLE_ENGINE_FOLDER: given, HEDDLE_DATA: data }: z.ou
 }
 
 /** @throws Error for a file that cannot be read or holds too little; its text is not repeated. */
-function secretKeyOf(values: z.output<typeof Environment>): string | undefined {
+function secretKeyOf(values: Values): string | undefined {
   const { HEDDLE_SECRET_KEY: key, HEDDLE_SECRET_KEY_FILE: file } = values
   if (file === undefined) return key
   return textSetting('HEDDLE_SECRET_KEY_FILE', file, { charsMin: SECRET_CHARS_MIN })
 }
 
-function sqlAccessOf(values: z.output<typeof Environment>): SqlAccess | undefined {
+function sqlAccessOf(values: Values): SqlAccess | undefined {
   const { HEDDLE_SQL_PORT: port, HEDDLE_SQL_PASSWORD: password } = values
   return port === undefined || password === undefined ? undefined : { port, password }
 }
 
-function engineConfigOf(values: z.output<typeof Environment>): EngineConfig {
+function engineConfigOf(values: Values): EngineConfig {
   const { HEDDLE_VLLM_URL: url, HEDDLE_VLLM_URLS: urls = url === undefined ? [] : [url] } = values
   return {
     baseModel: values.HEDDLE_BASE_MODEL,

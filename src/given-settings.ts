@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein'
-import { settingProblems } from './json-setting.ts'
+import { refuseProblems, type SettingProblem } from './setting-problems.ts'
 
 /** Names of Heddle's variables begin with it. */
 const PREFIX = 'HEDDLE_'
@@ -42,12 +42,12 @@ export function givenSettings(environment: NodeJS.ProcessEnv): GivenSettings {
         return isOfOthers(name, value) ? undefined : `is no setting${suggestion(name, known)}`
       return value.trim() === '' ? 'holds spaces alone: give a value, or leave it empty' : undefined
     }
-    const problems: [name: string, line: string][] = []
+    const problems: SettingProblem[] = []
     for (const [name, value = ''] of Object.entries(set)) {
       const problem = name.startsWith(PREFIX) ? problemOf(name, value) : undefined
       if (problem !== undefined) problems.push([name, problem])
     }
-    if (problems.length > 0) throw settingProblems(problems)
+    refuseProblems(problems)
   }
 
   return { env, refuseUnread }

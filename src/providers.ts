@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { jsonSetting, settingProblem } from './json-setting.ts'
+import { jsonSetting } from './read-setting.ts'
+import { refuseProblems, type SettingProblem } from './setting-problems.ts'
 
 /** An external service that speaks OpenAI's API and may answer completions. */
 export interface Provider {
@@ -50,20 +51,14 @@ export function readProviders(env: NodeJS.ProcessEnv): ProvidersSetting {
   if (env['OPENAI_API_KEY']) {
     providers.set(DEFAULT_PROVIDER, { baseUrl: OPENAI_URL, apiKey: env['OPENAI_API_KEY'] })
   }
-  const setting = env[SETTING]?.trim()
-  if (!setting) return { providers, keyVariables: [] }
-  const parsed = AllSettings.safeParse(jsonSetting(SETTING, setting))
-  if (!parsed.success) throw settingProblem(SETTING, ...parsed.error.issues.map(described))
-  for (const [name, { base_url, api_key, api_key_env }] of Object.entries(parsed.data)) {
+  const given = jsonSetting(SETTING, env[SETTING], AllSettings)
+  const unset: SettingProblem[] = []
+  for (const [name, { base_url, api_key, api_key_env }] of Object.entries(given)) {
     const apiKey = api_key_env === undefined ? api_key : env[api_key_env]
-    if (api_key_env !== undefined && !apiKey)
-      throw settingProblem(SETTING, `${name}: ${api_key_env} is not set`)
+    if (api_key_env !== undefined && !apiKey) unset.push([SETTING, `${name}: ${api_key_env} is not set`])
     providers.set(name, { baseUrl: base_url, apiKey })
   }
-  const keyVariables = Object.values(parsed.data).flatMap(({ api_key_env }) => api_key_env ?? [])
+  refuseProblems(unset)
+  const keyVariables = Object.values(given).flatMap(({ api_key_env }) => api_key_env ?? [])
   return { providers, keyVariables }
-}
-
-function described({ path, message }: z.core.$ZodIssue): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`
 }

@@ -61,7 +61,7 @@ describe('readRaySetting', () => {
     [{ ...URL, HEDDLE_RAY_SERVER: '{"gpu": 1}' }, 'HEDDLE_RAY_SERVER: Unrecognized key: "gpu"'],
     [
       { ...URL, HEDDLE_RAY_SERVER: '{"base_models": {"a": {"gpus": -1}}}' },
-      'HEDDLE_RAY_SERVER: base_models: a: gpus: ',
+      'HEDDLE_RAY_SERVER: base_models.a.gpus: ',
     ],
     [{ ...URL, HEDDLE_RAY_SERVER: '{gpus}' }, 'HEDDLE_RAY_SERVER: the text is not JSON'],
     [{ ...URL, HEDDLE_RAY_SERVER: '/no/file' }, 'HEDDLE_RAY_SERVER: ENOENT'],

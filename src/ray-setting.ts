@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { jsonSetting, settingProblem } from './json-setting.ts'
+import { jsonSetting, variableSettings } from './read-setting.ts'
+import { readAll, refuseProblems, settingProblem } from './setting-problems.ts'
 import type { RayResources } from './stores/compute/ray/jobs-api.ts'
 
 /** A Ray cluster whose jobs the engine's processes are. */
@@ -68,14 +69,12 @@ const OF_THIS_MACHINE = [
 
 /** Reads where the engine's processes run; undefined for this machine. @throws Error that names a bad variable */
 export function readRaySetting(env: NodeJS.ProcessEnv): RaySetting | undefined {
-  const parsed = Variables.safeParse(env)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
-  }
-  const values = parsed.data
-  if (values.HEDDLE_RAY_URL === undefined) {
-    for (const name of OF_RAY) if (env[name] !== undefined) throw settingProblem(name, 'needs HEDDLE_RAY_URL')
+  const values = variableSettings(Variables, env)
+  const { HEDDLE_RAY_URL: address } = values
+  if (address === undefined) {
+    refuseProblems(
+      OF_RAY.filter((name) => env[name] !== undefined).map((name) => [name, 'needs HEDDLE_RAY_URL']),
+    )
     return undefined
   }
   if (env['HEDDLE_WORKSPACE'] === 's3' && values.HEDDLE_RAY_WORKSPACE !== undefined)
@@ -83,20 +82,23 @@ export function readRaySetting(env: NodeJS.ProcessEnv): RaySetting | undefined {
       'HEDDLE_RAY_WORKSPACE',
       'is a folder that nodes share: HEDDLE_WORKSPACE=s3 needs none',
     )
-  for (const name of OF_THIS_MACHINE)
-    if (env[name] !== undefined)
-      throw settingProblem(
-        name,
-        'is for engines on this machine: with HEDDLE_RAY_URL, HEDDLE_RAY_TRAINER and HEDDLE_RAY_SERVER say what they get',
-      )
+  const given = OF_THIS_MACHINE.filter((name) => env[name] !== undefined)
+  refuseProblems(
+    given.map((name) => [
+      name,
+      'is for engines on this machine: with HEDDLE_RAY_URL, HEDDLE_RAY_TRAINER and HEDDLE_RAY_SERVER say what they get',
+    ]),
+  )
   return {
-    url: plainUrl(values.HEDDLE_RAY_URL),
+    ...readAll({
+      url: () => plainUrl(address),
+      trainer: () => readNeeds('HEDDLE_RAY_TRAINER', values.HEDDLE_RAY_TRAINER),
+      server: () => readNeeds('HEDDLE_RAY_SERVER', values.HEDDLE_RAY_SERVER),
+    }),
     token: values.HEDDLE_RAY_TOKEN,
     python: values.HEDDLE_RAY_PYTHON,
     workspace: values.HEDDLE_RAY_WORKSPACE?.replace(/(.)\/+$/, '$1'),
     gpuMemory: values.HEDDLE_GPU_MEMORY,
-    trainer: readNeeds('HEDDLE_RAY_TRAINER', values.HEDDLE_RAY_TRAINER),
-    server: readNeeds('HEDDLE_RAY_SERVER', values.HEDDLE_RAY_SERVER),
   }
 }
 
@@ -111,12 +113,7 @@ function plainUrl(text: string): string {
 
 /** The resources of processes of one kind; those of a base model override the common ones. */
 function readNeeds(name: string, setting: string | undefined): (baseModel: string) => RayResources {
-  const parsed = NeedsOfKind.safeParse(setting === undefined ? {} : jsonSetting(name, setting))
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(': '))
-    throw settingProblem(name, ...lines)
-  }
-  const { base_models = {}, ...common } = parsed.data
+  const { base_models = {}, ...common } = jsonSetting(name, setting, NeedsOfKind)
   return (baseModel) => {
     const { cpus, gpus, memory_gb, resources, labels } = { ...common, ...base_models[baseModel] }
     return {

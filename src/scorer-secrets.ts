@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { invalidRequest } from './errors.ts'
-import { jsonSetting, settingProblem } from './json-setting.ts'
+import { jsonSetting } from './read-setting.ts'
+import { refuseProblems, type SettingProblem } from './setting-problems.ts'
 
 /** Credentials of scorers behind a URL, by the names that clients publish. */
 export interface ScorerSecrets {
@@ -38,19 +39,15 @@ const Secrets = z.record(
  * @throws Error that names what is wrong; never with a secret in it.
  */
 export function readScorerSecrets(env: NodeJS.ProcessEnv): ScorerSecrets {
-  const setting = env[SETTING]?.trim()
-  const parsed = Secrets.safeParse(setting ? jsonSetting(SETTING, setting) : {})
-  if (!parsed.success)
-    throw settingProblem(
-      SETTING,
-      ...parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
-    )
+  const given = jsonSetting(SETTING, env[SETTING], Secrets)
   const secrets = new Map<string, { value: string; hosts: string[] }>()
-  for (const [name, { value, value_env, hosts }] of Object.entries(parsed.data)) {
+  const unset: SettingProblem[] = []
+  for (const [name, { value, value_env, hosts }] of Object.entries(given)) {
     const secret = value_env === undefined ? value : env[value_env]
-    if (!secret) throw settingProblem(SETTING, `${name}: ${value_env} is not set`)
-    secrets.set(name, { value: secret, hosts: hosts.map((host) => host.toLowerCase()) })
+    if (secret) secrets.set(name, { value: secret, hosts: hosts.map((host) => host.toLowerCase()) })
+    else unset.push([SETTING, `${name}: ${value_env} is not set`])
   }
+  refuseProblems(unset)
   return {
     read(name, url) {
       const secret = secrets.get(name)
@@ -60,6 +57,6 @@ export function readScorerSecrets(env: NodeJS.ProcessEnv): ScorerSecrets {
         throw invalidRequest(`The secret ${name} is not for ${host}: ${SETTING} says for which hosts it is`)
       return secret.value
     },
-    variables: Object.values(parsed.data).flatMap(({ value_env }) => value_env ?? []),
+    variables: Object.values(given).flatMap(({ value_env }) => value_env ?? []),
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { settingProblem } from './json-setting.ts'
+import { variableSettings } from './read-setting.ts'
+import { settingProblem } from './setting-problems.ts'
 
 /** Whether other servers use the same stores, and what this one does. */
 export interface ServersSetting {
@@ -29,12 +30,8 @@ const SHARED = [
 
 /** @throws Error that names what is missing or contradicts */
 export function readServersSetting(env: NodeJS.ProcessEnv): ServersSetting {
-  const parsed = Variables.safeParse(env)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
-  }
-  const { HEDDLE_SERVERS: servers, HEDDLE_ROLE: role, HEDDLE_DRAIN_SECONDS: drainSeconds } = parsed.data
+  const values = variableSettings(Variables, env)
+  const { HEDDLE_SERVERS: servers, HEDDLE_ROLE: role, HEDDLE_DRAIN_SECONDS: drainSeconds } = values
   if (servers === 'one') {
     if (role !== 'all')
       throw settingProblem('HEDDLE_ROLE', 'needs HEDDLE_SERVERS=several: one server does all')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LOOPBACK } from './hosts-setting.ts'
-import { jsonSetting, settingProblem, textSetting } from './json-setting.ts'
+import { jsonSetting, textSetting, variableSettings } from './read-setting.ts'
+import { readAll, refuseProblems, settingProblem } from './setting-problems.ts'
 
 /** What a group of the provider gives to its members. */
 export type GroupGrant = { entity: string; role: 'viewer' | 'member' | 'admin' } | { operator: true }
@@ -44,7 +45,7 @@ const Groups = z.record(
 
 /** Tokens and secrets go to the issuer, so only what stays on this machine may be unencrypted. */
 const Issuer = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, abort: true })
   .refine((url) => url.startsWith('https:') || LOOPBACK.test(new URL(url).hostname), {
     error: 'https, except on this machine',
   })
@@ -68,16 +69,11 @@ const Settings = z.object({
  * @throws Error that names what is wrong; never with a secret in it.
  */
 export function readSingleSignOn(env: NodeJS.ProcessEnv): SingleSignOn | undefined {
-  const parsed = Settings.safeParse(env)
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    throw new Error(`Bad configuration:\n  ${lines.join('\n  ')}`)
-  }
-  const values = parsed.data
+  const values = variableSettings(Settings, env)
   const { HEDDLE_OIDC_ISSUER: issuer, HEDDLE_OIDC_CLIENT_ID: clientId } = values
   if (issuer === undefined) {
-    const other = Object.keys(Settings.shape).find((name) => env[name] !== undefined)
-    if (other !== undefined) throw settingProblem(other, 'needs HEDDLE_OIDC_ISSUER')
+    const others = Object.keys(Settings.shape).filter((name) => env[name] !== undefined)
+    refuseProblems(others.map((name) => [name, 'needs HEDDLE_OIDC_ISSUER']))
     return undefined
   }
   if (clientId === undefined) throw settingProblem('HEDDLE_OIDC_CLIENT_ID', 'is not set')
@@ -85,10 +81,12 @@ export function readSingleSignOn(env: NodeJS.ProcessEnv): SingleSignOn | undefin
   return {
     issuer,
     clientId,
-    clientSecret: clientSecretOf(values),
+    ...readAll({
+      clientSecret: () => clientSecretOf(values),
+      groups: () => groupsOf(values.HEDDLE_OIDC_GROUPS),
+    }),
     scopes: values.HEDDLE_OIDC_SCOPES,
     groupsClaim: values.HEDDLE_OIDC_GROUPS_CLAIM,
-    groups: groupsOf(values.HEDDLE_OIDC_GROUPS),
     signUp: values.HEDDLE_OIDC_SIGN_UP,
   }
 }
@@ -105,12 +103,6 @@ function clientSecretOf(values: z.output<typeof Settings>): string | undefined {
 }
 
 function groupsOf(setting: string | undefined): SingleSignOn['groups'] {
-  const text = setting?.trim()
-  const parsed = Groups.safeParse(text ? jsonSetting('HEDDLE_OIDC_GROUPS', text) : {})
-  if (!parsed.success)
-    throw settingProblem(
-      'HEDDLE_OIDC_GROUPS',
-      ...parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
-    )
-  return new Map(Object.entries(parsed.data).map(([group, grants]) => [group, [grants].flat()]))
+  const granted = jsonSetting('HEDDLE_OIDC_GROUPS', setting, Groups)
+  return new Map(Object.entries(granted).map(([group, grants]) => [group, [grants].flat()]))
 }

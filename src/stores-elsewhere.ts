@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf } from './errors.ts'
-import { settingProblem, textSetting } from './json-setting.ts'
+import { textSetting, variableSettings } from './read-setting.ts'
+import { readAll, refuseProblems, type SettingProblem, settingProblem } from './setting-problems.ts'
 import { readS3Address, type S3Options } from './stores/blobs/s3-address.ts'
 import { type PostgresOptions, readPostgresAddress } from './stores/control-db/postgres-address.ts'
 import { type RedisOptions, readRedisAddress } from './stores/redis/address.ts'
@@ -58,22 +59,21 @@ const OF: Partial<Record<keyof Values, readonly (keyof Values)[]>> = {
 
 /** Reads which stores are elsewhere. @throws Error that names a bad variable, without what it holds */
 export function readStoresElsewhere(env: NodeJS.ProcessEnv): StoresElsewhere {
-  const parsed = Variables.safeParse(env)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
-  }
-  const values = parsed.data
-  for (const [needed, names] of Object.entries(OF))
-    for (const name of names)
-      if (values[name] !== undefined && env[needed] === undefined)
-        throw settingProblem(name, `needs ${needed}`)
-  return {
-    clickhouse: clickhouseOf(values),
-    postgres: postgresOf(values),
-    redis: redisOf(values),
-    s3: s3Of(values),
-  }
+  const values = variableSettings(Variables, env)
+  const ignored = Object.entries(OF).flatMap(([needed, names]) =>
+    env[needed] === undefined
+      ? names
+          .filter((name) => values[name] !== undefined)
+          .map((name): SettingProblem => [name, `needs ${needed}`])
+      : [],
+  )
+  refuseProblems(ignored)
+  return readAll({
+    clickhouse: () => clickhouseOf(values),
+    postgres: () => postgresOf(values),
+    redis: () => redisOf(values),
+    s3: () => s3Of(values),
+  })
 }
 
 function clickhouseOf(values: Values): ElsewhereOptions | undefined {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { settingProblem, textSetting } from './json-setting.ts'
+import { textSetting, variableSettings } from './read-setting.ts'
+import { readAll, refuseProblems, settingProblem } from './setting-problems.ts'
 
 /** Where one kind of report goes. */
 export interface OtlpDestination {
@@ -89,18 +90,16 @@ const UNUSED = /^OTEL_(?:LOGS?_|BLRP_|EXPORTER_OTLP_LOGS_|NODE_|PYTHON_|JAVA_|GO
  * @throws Error that names a bad variable, without what it holds
  */
 export function readTelemetrySetting(env: NodeJS.ProcessEnv): TelemetrySetting | undefined {
-  const parsed = Variables.safeParse(env)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw settingProblem(issue?.path.join('.') ?? '', issue?.message ?? '')
-  }
-  const values = parsed.data
-  const traces = destinationOf(values, 'TRACES')
-  const metrics = destinationOf(values, 'METRICS')
+  const values = variableSettings(Variables, env)
+  const { traces, metrics } = readAll({
+    traces: () => destinationOf(values, 'TRACES'),
+    metrics: () => destinationOf(values, 'METRICS'),
+  })
   if (values.OTEL_SDK_DISABLED || (traces === undefined && metrics === undefined)) return undefined
-  for (const name of Object.keys(env))
-    if (name.startsWith('OTEL_') && !(name in Variables.shape) && !UNUSED.test(name))
-      throw settingProblem(name, 'is not supported: docs/CONFIGURATION.md lists what is')
+  const others = Object.keys(env).filter(
+    (name) => name.startsWith('OTEL_') && !(name in Variables.shape) && !UNUSED.test(name),
+  )
+  refuseProblems(others.map((name) => [name, 'is not supported: docs/CONFIGURATION.md lists what is']))
   const resource = pairsOf('OTEL_RESOURCE_ATTRIBUTES', values.OTEL_RESOURCE_ATTRIBUTES)
   return {
     traces,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { settingProblem } from './json-setting.ts'
+import { variableSettings } from './read-setting.ts'
+import { settingProblem } from './setting-problems.ts'
 import type { S3Options } from './stores/blobs/s3-address.ts'
 import { REGION_OF_ANY } from './stores/blobs/s3-region.ts'
 import { workspaceUrl } from './stores/workspace/bucket-address.ts'
@@ -29,9 +30,8 @@ const CREDENTIALS = ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
  * @throws Error that names what is missing or contradicts
  */
 export function readWorkspaceSetting(env: NodeJS.ProcessEnv, s3: S3Options | undefined): WorkspaceSetting {
-  const parsed = Variables.safeParse(env)
-  if (!parsed.success) throw settingProblem('HEDDLE_WORKSPACE', parsed.error.issues[0]?.message ?? '')
-  if (parsed.data.HEDDLE_WORKSPACE === 'folder') {
+  const { HEDDLE_WORKSPACE: kind } = variableSettings(Variables, env)
+  if (kind === 'folder') {
     assertReached(env)
     return { workspaceBucket: undefined }
   }
