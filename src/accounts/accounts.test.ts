@@ -340,6 +340,24 @@ describe('PUT /v1/accounts/users/{user}', () => {
   })
 })
 
+describe('GET /v1/accounts/me', () => {
+  it('200 with the entities in which the key may do anything', async () => {
+    const [own, other] = [await newUser('xia'), await newUser('xul')]
+    await replyOf(await as(other).put('/v1/accounts/teams/xul/members/xia', { role: 'viewer' }))
+    const entitiesOf = async (limits: object) => {
+      const made = await replyOf(await as(own).post('/v1/accounts/keys', { name: 'key', ...limits }))
+      const me = await replyOf<{ entities: { name: string }[] }>(
+        await as(String(made['key'])).get('/v1/accounts/me'),
+      )
+      return me.entities.map(({ name }) => name).sort()
+    }
+    expect(await entitiesOf({})).toEqual(['xia', 'xul'])
+    expect(await entitiesOf({ scope: 'read' })).toEqual(['xia', 'xul'])
+    expect(await entitiesOf({ scope: 'ingest' })).toEqual(['xia'])
+    expect(await entitiesOf({ project_id: 'xul/p' })).toEqual(['xul'])
+  })
+})
+
 describe('GET /v1/accounts/me, /v1/accounts/sign-in-options, /v1/accounts/keys, DELETE /v1/accounts/keys/{key_id} and DELETE /v1/accounts/session', () => {
   it('200 with the mode of the server, without a key', async () => {
     const options = await server.request('/v1/accounts/sign-in-options', { headers: { authorization: '' } })

@@ -1,4 +1,4 @@
-import { requireRight } from '../../access.ts'
+import { type Rights, requireRight, VERBS } from '../../access.ts'
 import { notAllowed } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { ControlDb } from '../../stores/control-db/port.ts'
@@ -37,7 +37,8 @@ export function createMe(deps: MeDeps): Me {
     const about = { auth: mode, user, default_entity, is_operator: rights.isOperator, single_sign_on }
     if (mode === 'local') return { ...about, entities: [{ name: default_entity, role: 'admin' }] }
     const roles = await identity.rolesOf((await identity.userNamed(user)).id)
-    return { ...about, entities: [...roles].map(([name, role]) => ({ name, role })) }
+    const entities = [...roles].map(([name, role]) => ({ name, role }))
+    return { ...about, entities: entities.filter(({ name }) => allowsAny(rights, name)) }
   }
 
   async function change({ default_entity }: MeChangeReq, context: CallContext): Promise<MeRes> {
@@ -62,4 +63,9 @@ export function createMe(deps: MeDeps): Me {
   }
 
   return { read, change, options: () => ({ auth: mode, single_sign_on }) }
+}
+
+/** Whether a key is of any use in an entity, which one with limits may not be in all entities of its user. */
+function allowsAny(rights: Rights, entity: string): boolean {
+  return VERBS.some((verb) => rights.allows(verb, { entity, project: rights.project }))
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Rights } from '../../access.ts'
+import type { Place } from '../../access.ts'
 import { slicesOf } from '../../slices.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type { ErasuresTable } from '../../stores/control-db/retention-tables.ts'
@@ -51,17 +51,31 @@ export async function projectsOf(control: ControlTx, erasureId: string): Promise
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Receipts, newest first: all for operators, else those that a user asked for. */
+/** Receipts: of what a user asked for, or of anyone's; about anything, or about these whole entities and projects. */
+export interface ErasureFilter {
+  requestedBy?: string
+  places?: readonly Place[]
+}
+
+/** Newest first. */
 export function listErasures(
   control: ControlDb,
-  page: {
-    seenBy: Pick<Rights, 'isOperator'> & { user: string }
-    beforeId: string | undefined
-    limit: number
-  },
+  { requestedBy, places }: ErasureFilter,
+  page: { id?: string | undefined; beforeId?: string | undefined; limit: number },
 ): Promise<ErasureRow[]> {
   let query = control.selectFrom('erasures').selectAll()
-  if (!page.seenBy.isOperator) query = query.where('requested_by', '=', page.seenBy.user)
+  if (requestedBy !== undefined) query = query.where('requested_by', '=', requestedBy)
+  if (places !== undefined)
+    query = query.where(({ eb, or, and }) =>
+      or(
+        places.map(({ entity, project }) =>
+          project === undefined
+            ? eb('entity', '=', entity)
+            : and([eb('kind', '=', 'project'), eb('subject', '=', `${entity}/${project}`)]),
+        ),
+      ),
+    )
+  if (page.id !== undefined) query = query.where('id', '=', page.id)
   if (page.beforeId !== undefined) query = query.where('id', '<', page.beforeId)
   return query.orderBy('id', 'desc').limit(page.limit).execute()
 }

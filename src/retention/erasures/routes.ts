@@ -48,7 +48,8 @@ export function erasuresRoutes(erasures: Erasures): Route[] {
       method: 'GET',
       path: '/v1/accounts/erasures',
       operationId: 'list_erasures',
-      summary: 'List receipts of erasures, newest first: operators see all, others those that they asked for',
+      summary:
+        'List receipts of erasures, newest first: operators see all, others those that they asked for, and of these keys with limits only what they may read',
       family: 'training',
       access: 'any-key',
       query: wire.ErasuresQuery,

@@ -1,4 +1,5 @@
 import type { Audit } from '../../accounts/audit/service.ts'
+import { isUnlimited } from '../../accounts/identity/rights.ts'
 import type { Identity } from '../../accounts/identity/service.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import type { AuthMode } from '../../accounts/sessions/me.ts'
@@ -32,7 +33,10 @@ export interface Erasures {
    * @throws 404, and 409 for the only operator, the only admin of a team, and on a server without accounts.
    */
   eraseUser(req: wire.UserErasePath & wire.UserEraseQuery, context: CallContext): Promise<wire.Erasure>
-  /** Receipts, newest first: all for operators, else those that the caller asked for. */
+  /**
+   * Receipts, newest first: all for operators, else those that the caller asked for. A key with limits sees only those
+   * of them that are about what it may read.
+   */
   list(req: wire.ErasuresQuery, context: CallContext): Promise<wire.ErasuresRes>
   /** @throws 404 for one that is unknown, or that the caller may not see. */
   read(req: wire.ErasurePath, context: CallContext): Promise<wire.Erasure>
@@ -113,15 +117,13 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   }
 
   async function list({ after, limit }: wire.ErasuresQuery, { caller }: CallContext) {
-    const seenBy = { isOperator: caller.rights.isOperator, user: caller.user }
-    const rows = await queries.listErasures(control, { seenBy, beforeId: after, limit: limit + 1 })
+    const rows = await queries.listErasures(control, seenBy(caller), { beforeId: after, limit: limit + 1 })
     return toPage(rows.map(toWire), limit)
   }
 
   async function read({ id }: wire.ErasurePath, { caller }: CallContext) {
-    const row = await queries.findErasure(control, id)
-    const isSeen = caller.rights.isOperator || row?.requested_by === caller.user
-    if (row === undefined || !isSeen) throw notFound('erasure', id)
+    const [row] = await queries.listErasures(control, seenBy(caller), { id, limit: 1 })
+    if (row === undefined) throw notFound('erasure', id)
     return toWire(row)
   }
 
@@ -148,6 +150,16 @@ export function createErasures(deps: ErasuresDeps): Erasures {
   }
 
   return { eraseProject, eraseEntity, eraseUser, list, read, start }
+}
+
+/** Which receipts a caller may see. */
+function seenBy(caller: Caller): queries.ErasureFilter {
+  const { rights, user } = caller
+  if (rights.isOperator) return {}
+  if (isUnlimited(caller)) return { requestedBy: user }
+  const entities = rights.entities === 'all' ? [] : rights.entities
+  const places = entities.map((entity) => ({ entity, project: rights.project }))
+  return { requestedBy: user, places: places.filter((place) => rights.allows('read', place)) }
 }
 
 interface Wanted extends Pick<ErasureRow, 'kind' | 'entity' | 'subject'> {
