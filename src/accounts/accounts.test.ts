@@ -326,7 +326,7 @@ describe('POST /v1/accounts/teams/{entity}/service-accounts', () => {
       entities: [{ name: 'quin', role: 'member' }],
     })
     const other = await as(await newUser('ria')).post('/v1/accounts/keys', { name: 'x', user: 'quin-ci' })
-    expect(other.status).toBe(403)
+    expect(other.status).toBe(404)
   })
 })
 

@@ -1,4 +1,4 @@
-import { conflict, invalidRequest, notAllowed } from '../../errors.ts'
+import { conflict, invalidRequest, notAllowed, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
@@ -16,8 +16,8 @@ export interface IdentityProviders {
   read(req: wire.EntityPath): Promise<wire.IdentityProvidersRes>
   /**
    * Replaces all of an entity. Access tokens that were given by one that is changed or gone end at once.
-   * @throws 400 for an issuer that may not be asked, 404 for an unknown team or service account, 409 for an audience of
-   * another team
+   * @throws 400 for an issuer that may not be asked, 404 for an unknown team or a user who is not of it, 409 for an
+   * audience of another team
    */
   put(
     req: wire.EntityPath & wire.IdentityProvidersReq,
@@ -62,8 +62,9 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
   /** The id of the account. Tokens for it can be made by those who may also make keys for it. */
   async function serviceAccountOf(caller: Caller, entity: string, provider: wire.IdentityProvider) {
     const user = await identity.userNamed(provider.service_account)
-    if (user.kind !== 'service' || !(await identity.rolesOf(user.id)).has(entity))
-      throw invalidRequest(`${user.name} is no service account of ${entity}`, 'service_account')
+    // Names of other teams' accounts are answered as names that nobody has.
+    if (!(await identity.rolesOf(user.id)).has(entity)) throw notFound('user', user.name)
+    if (user.kind !== 'service') throw invalidRequest(`${user.name} is no service account`, 'service_account')
     if (!(await keys.mayMakeFor(caller, user)))
       throw notAllowed(`${user.name} belongs to teams that this key does not manage`)
     return user.id

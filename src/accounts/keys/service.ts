@@ -27,8 +27,11 @@ export interface Keys extends KeyCallers {
   /**
    * Makes a key, for the caller or for a service account of an entity that the caller manages. One that is made with a
    * key ends with it at the latest.
+   * @throws 404 for an unknown user, as for one who shares no team with the caller; 403 for others that the caller does
+   * not manage
    */
   create(req: wire.KeyCreateReq, context: CallContext): Promise<wire.KeyCreateRes>
+  /** @throws as {@link Keys.create} */
   list(req: wire.KeysQuery, context: CallContext): Promise<wire.KeysRes>
   /** Whose a key is; undefined for an unknown or revoked one. */
   home(keyId: string): Promise<KeyHome | undefined>
@@ -62,7 +65,7 @@ export function createKeys(deps: KeysDeps): Keys {
   async function create(req: wire.KeyCreateReq, context: CallContext) {
     const { caller } = context
     const owner = await identity.userNamed(req.user ?? caller.user)
-    if (!(await mayMakeFor(caller, owner))) throw notManaged(owner)
+    if (!(await mayMakeFor(caller, owner))) throw await notManaged(caller, owner)
     if (req.project_id != null) requireRight(caller.rights, 'read', projectIn(req.project_id))
     if ((await queries.countKeys(control, owner.id)) >= KEYS_OF_USER_MAX)
       throw conflict(`${owner.name} has ${KEYS_OF_USER_MAX} keys: revoke one first`)
@@ -95,7 +98,7 @@ export function createKeys(deps: KeysDeps): Keys {
 
   async function list(req: wire.KeysQuery, { caller }: CallContext) {
     const owner = await identity.userNamed(req.user ?? caller.user)
-    if (!(await manages(caller, owner))) throw notManaged(owner)
+    if (!(await manages(caller, owner))) throw await notManaged(caller, owner)
     const page = { userId: owner.id, beforeId: req.after, limit: req.limit + 1 }
     const rows = await queries.listKeys(control, page)
     return toPage(
@@ -137,6 +140,16 @@ export function createKeys(deps: KeysDeps): Keys {
     return rightWithoutTeams(caller, owner) ?? (await identity.teamsOf(owner)).some(isManagedBy(caller))
   }
 
+  /** The names of other teams' accounts are answered as names that nobody has. */
+  async function notManaged({ user, rights }: Caller, owner: UserRow): Promise<Error> {
+    const isKnown =
+      owner.name === user ||
+      (await identity.teamsOf(owner)).some((entity) => rights.allows('read', { entity }))
+    return isKnown
+      ? notAllowed(`This key may not manage the keys of ${owner.name}`)
+      : notFound('user', owner.name)
+  }
+
   return { create, list, home, revoke, mayMakeFor, ...callers }
 }
 
@@ -156,10 +169,6 @@ function endOf({ expires_in_days: days }: wire.KeyCreateReq): string | undefined
 
 function isManagedBy({ rights }: Caller): (entity: string) => boolean {
   return (entity) => rights.allows('manage', { entity })
-}
-
-function notManaged({ name }: UserRow): Error {
-  return notAllowed(`This key may not manage the keys of ${name}`)
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Keys } from '../keys/service.ts'
 import {
   countServiceAccounts,
   findEntity,
+  findUserByName,
   listEntities,
   membersOf,
   type UserRow,
@@ -32,7 +33,10 @@ export interface Teams {
    * caller does not manage
    */
   setRole(req: wire.MemberPath & wire.MemberReq, context: CallContext): Promise<wire.Member>
-  /** @throws 404 for an unknown team or user, 409 for the last admin */
+  /**
+   * An unknown user is no member, as are those of other teams.
+   * @throws 404 for an unknown team, 409 for the last admin
+   */
   remove(req: wire.MemberPath, context: CallContext): Promise<wire.MemberRemoveRes>
   /**
    * Adds a user for programs, whose keys admins of the team make. Every person is the admin of an entity of their own,
@@ -120,7 +124,8 @@ export function createTeams({ control, identity, keys, audit, reservedNames }: T
 
   async function remove({ entity, user }: wire.MemberPath, { caller }: CallContext) {
     await identity.checkEntity(entity)
-    const row = await identity.userNamed(user)
+    const row = await findUserByName(control, user)
+    if (row === undefined) return { removed: false }
     checkIsNoOwner(entity, row)
     const removed = await control.transaction().execute(async (tx) => {
       const before = await membersOf(tx, entity)

@@ -115,6 +115,37 @@ describe('DELETE /v1/accounts/teams/{entity}/members/{user}', () => {
   })
 })
 
+describe('names of users', () => {
+  it('cannot be found out by those who share no team with them', async () => {
+    const [lyn, mac] = [await newUser('lyn'), await newUser('mac')]
+    await replyOf(await lyn.post('/v1/accounts/teams/lyn/service-accounts', { name: 'lyn-ci' }))
+    const askAbout = async (name: string) => {
+      const replies = [
+        await mac.get(`/v1/accounts/keys?user=${name}`),
+        await mac.post('/v1/accounts/keys', { name: 'key', user: name }),
+        await mac.delete(membersPath('mac', name)),
+      ]
+      return Promise.all(
+        replies.map(async (reply) => [reply.status, (await reply.text()).replaceAll(name, 'NAME')]),
+      )
+    }
+    const ofNobody = await askAbout('nobody')
+    expect(ofNobody.map(([status]) => status)).toEqual([404, 404, 200])
+    expect(await askAbout('lyn-ci')).toEqual(ofNobody)
+    expect(await askAbout('lyn')).toEqual(ofNobody)
+  })
+
+  it('are known in their teams: 403 for members who do not manage their keys', async () => {
+    const [lux, mio] = [await newUser('lux'), await newUser('mio')]
+    await replyOf(await lux.post('/v1/accounts/teams/lux/service-accounts', { name: 'lux-ci' }))
+    await replyOf(await lux.put(membersPath('lux', 'mio'), { role: 'member' }))
+    for (const name of ['lux', 'lux-ci']) {
+      expect((await mio.get(`/v1/accounts/keys?user=${name}`)).status).toBe(403)
+      expect((await mio.post('/v1/accounts/keys', { name: 'key', user: name })).status).toBe(403)
+    }
+  })
+})
+
 describe('a service account of two teams', () => {
   const put = (client: KeyClient, team: string, account: string) =>
     client.put(membersPath(team, account), { role: 'admin' })
