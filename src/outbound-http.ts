@@ -20,44 +20,50 @@ export interface OutboundRequest {
   signal: AbortSignal
 }
 
-/** Addresses of this machine, of networks that are not public, and of no single machine. */
-const NOT_PUBLIC = new BlockList()
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  NOT_PUBLIC.addSubnet(network, bits, 'ipv4')
-for (const [network, bits] of [
-  ['::', 96],
-  ['::ffff:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['ff00::', 8],
-] as const)
-  NOT_PUBLIC.addSubnet(network, bits, 'ipv6')
+/**
+ * Addresses of this machine, of networks that are not public, and of no single machine. A list with networks of both
+ * families would take `::ffff:0:0/96` for all of IPv4.
+ */
+const NOT_PUBLIC_IPV4 = subnets('ipv4', [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+])
 
-/** Whether an address is one that is public; an IPv4-mapped IPv6 address is not. */
+/**
+ * All that is assigned to public networks so far. Others are of this machine, local, or stand for an IPv4 address,
+ * which a gateway would connect to.
+ */
+const UNICAST_IPV6 = subnets('ipv6', ['2000::/3'])
+
+/** Of these, what is of protocols, of tunnels, and of documents. */
+const NOT_PUBLIC_IPV6 = subnets('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
+
+function subnets(family: 'ipv4' | 'ipv6', networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}
+
+/** Whether an address is one that is public; an IPv6 address that stands for an IPv4 address is not. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
-  if (family === 0) return false
-  return !NOT_PUBLIC.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  if (family === 4) return !NOT_PUBLIC_IPV4.check(address)
+  return family === 6 && UNICAST_IPV6.check(address, 'ipv6') && !NOT_PUBLIC_IPV6.check(address, 'ipv6')
 }
 
 /**

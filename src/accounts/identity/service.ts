@@ -53,7 +53,7 @@ export interface Identity {
    * a person go to the person's own again; a service account keeps the team until it has another one.
    */
   removeRole(tx: ControlTx, entity: string, user: UserRow): Promise<boolean>
-  /** The teams of a service account; the last one where it belongs to none any more. */
+  /** The entities that a user belongs to; of a service account the last one where it belongs to none any more. */
   teamsOf(user: UserRow, tx?: ControlTx): Promise<string[]>
   /** Roles of a user by entity; within a transaction, as it sees them. */
   rolesOf(userId: string, tx?: ControlTx): Promise<Map<string, Role>>
