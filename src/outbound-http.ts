@@ -50,6 +50,9 @@ const UNICAST_IPV6 = subnets('ipv6', ['2000::/3'])
 /** Of these, what is of protocols, of tunnels, and of documents. */
 const NOT_PUBLIC_IPV6 = subnets('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 
+/** Names that stand for this machine wherever they are resolved. */
+const OF_THIS_MACHINE = /(?:^|\.)localhost\.?$/
+
 function subnets(family: 'ipv4' | 'ipv6', networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
@@ -73,6 +76,8 @@ export function isPublicAddress(address: string): boolean {
 export interface Outbound extends AsyncDisposable {
   /** Whether the host of a URL is configured as allowed. */
   isNamed(url: string): boolean
+  /** @throws 400 for a URL that is not allowed, as far as its text shows; names are checked when they are resolved. */
+  check(url: string): void
   /** @throws 400 for a URL that is not allowed, 503 when the reply takes too long or is too large. */
   post(req: OutboundRequest): Promise<OutboundReply>
   /** @throws as {@link post} */
@@ -81,7 +86,7 @@ export interface Outbound extends AsyncDisposable {
 
 /** Sends requests to addresses that the admin of a team has entered, with the same rules as {@link Outbound}. */
 export interface PublicFetch extends AsyncDisposable {
-  /** @throws 400 for a URL that is not allowed, as far as its text shows; names are checked when they are resolved. */
+  /** As that of {@link Outbound}. */
   check(url: string): void
   fetch: typeof fetch
 }
@@ -94,7 +99,7 @@ export interface OutboundOptions {
 }
 
 export function createPublicFetch(options: OutboundOptions): PublicFetch {
-  const { dispatcherFor, ...agents } = createDispatchers(options)
+  const { check, dispatcherFor, ...agents } = createDispatchers(options)
 
   const fetchPublic: typeof fetch = async (target, init) => {
     const url = target instanceof Request ? target.url : String(target)
@@ -104,11 +109,13 @@ export function createPublicFetch(options: OutboundOptions): PublicFetch {
     return (await sent) as unknown as Response
   }
 
-  return { check: (url) => void dispatcherFor(checkedUrl(url)), fetch: fetchPublic, ...agents }
+  return { check, fetch: fetchPublic, ...agents }
 }
 
 interface Dispatchers extends AsyncDisposable {
   isAllowed(url: URL): boolean
+  /** @throws 400 for a URL that is not allowed, as far as its text shows. */
+  check(url: string): void
   /** @throws 400 for an address that is not public. */
   dispatcherFor(url: URL): Dispatcher
 }
@@ -119,14 +126,21 @@ function createDispatchers({ allowedHosts, setting }: OutboundOptions): Dispatch
   const publicOnly = new Agent({ connect: { lookup: publicLookup } })
   const isAllowed = ({ hostname, host }: URL): boolean => allowed.has(hostname) || allowed.has(host)
 
+  function dispatcherFor(url: URL): Dispatcher {
+    if (isAllowed(url)) return anywhere
+    const address = url.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname, setting)
+    return publicOnly
+  }
+
   return {
     isAllowed,
-    dispatcherFor(url) {
-      if (isAllowed(url)) return anywhere
-      const address = url.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic(url.hostname, setting)
-      return publicOnly
+    check(text) {
+      const url = checkedUrl(text)
+      if (dispatcherFor(url) === publicOnly && OF_THIS_MACHINE.test(url.hostname))
+        throw notPublic(url.hostname, setting)
     },
+    dispatcherFor,
     async [Symbol.asyncDispose]() {
       await Promise.all([anywhere.destroy(), publicOnly.destroy()])
     },
@@ -134,7 +148,7 @@ function createDispatchers({ allowedHosts, setting }: OutboundOptions): Dispatch
 }
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { isAllowed, dispatcherFor, ...agents } = createDispatchers(options)
+  const { isAllowed, check, dispatcherFor, ...agents } = createDispatchers(options)
 
   async function send(
     method: 'GET' | 'POST',
@@ -156,6 +170,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   return {
     isNamed: (url) => isAllowed(new URL(url)),
+    check,
     post: (req) => send('POST', req),
     get: (req) => send('GET', req),
     ...agents,

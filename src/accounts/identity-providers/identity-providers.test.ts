@@ -103,13 +103,18 @@ describe('GET and PUT /v1/accounts/teams/{entity}/identity-providers', () => {
     expect(await statusOf(admin.put(pathOf('bea'), { data: [provider] }))).toBe(403)
   })
 
-  it('400 for a person, and an issuer without encryption or with no address', async () => {
+  it('400 for a person, and an issuer without encryption or with no public address', async () => {
     const { admin, provider } = await newTeam('cat')
     for (const change of [
       { service_account: 'cat' },
       { issuer: hidden.issuer },
       { issuer: 'file:///etc/passwd' },
       { issuer: 'text' },
+      { issuer: 'https://127.0.0.1' },
+      { issuer: 'https://169.254.169.254' },
+      { issuer: 'https://[::1]:8443/issuer' },
+      { issuer: 'https://localhost' },
+      { issuer: 'https://user:secret@id.example' },
     ])
       expect(await statusOf(admin.put(pathOf('cat'), { data: [{ ...provider, ...change }] }))).toBe(400)
   })
@@ -263,10 +268,16 @@ describe('POST /oidc/token', () => {
     expect((await empty.json()) as Fields).toMatchObject({ error: 'invalid_request' })
   })
 
-  it('400 for an issuer with an address that is not public, which is not asked', async () => {
+  it('400 for an issuer that may not be asked any more, and is not', async () => {
     const { admin, provider, claims } = await newTeam('jim')
+    await replyOf(await admin.put(pathOf('jim'), { data: [provider] }))
     for (const issuer of ['https://127.0.0.1', 'https://169.254.169.254', 'https://localhost']) {
-      await replyOf(await admin.put(pathOf('jim'), { data: [{ ...provider, issuer }] }))
+      // As one that HEDDLE_IDENTITY_HOSTS named when it was set.
+      await server.stores.control
+        .updateTable('identity_providers')
+        .set({ issuer })
+        .where('entity', '=', 'jim')
+        .execute()
       const response = await exchange(await idp.sign({ ...claims, iss: issuer }))
       expect(response.status).toBe(400)
       expect(await response.text()).toContain('HEDDLE_IDENTITY_HOSTS')

@@ -57,8 +57,10 @@ export function createIssuerKeys({ outbound }: { outbound: Outbound }): IssuerKe
 
   function check(url: string): void {
     const parsed = URL.parse(url)
-    if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && outbound.isNamed(url))) return
-    throw invalidRequest(`${url} is no https URL`, 'issuer')
+    const mayBeAsked =
+      parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && outbound.isNamed(url))
+    if (!mayBeAsked) throw invalidRequest(`${url} is no https URL`, 'issuer')
+    outbound.check(url)
   }
 
   async function of(issuer: string): Promise<RemoteJWKSet> {

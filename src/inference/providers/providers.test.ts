@@ -48,7 +48,7 @@ describe('GET /v1/accounts/teams/{entity}/providers, PUT and DELETE /v1/accounts
 
   it('400 for addresses that are not public, 403 for other teams', async () => {
     const cid = await accounts.newUser('cid')
-    for (const host of ['127.0.0.1', '[::1]', '169.254.169.254', '10.0.0.1'])
+    for (const host of ['127.0.0.1', '[::1]', '169.254.169.254', '10.0.0.1', 'localhost', 'a.localhost.'])
       expect(
         (await cid.put('/v1/accounts/teams/cid/providers/x', { base_url: `http://${host}/v1` })).status,
       ).toBe(400)
@@ -58,9 +58,14 @@ describe('GET /v1/accounts/teams/{entity}/providers, PUT and DELETE /v1/accounts
 
   it('an answer with status 400 where a name resolves to an address that is not public', async () => {
     const dee = await accounts.newUser('dee')
-    await replyOf(
-      await dee.put('/v1/accounts/teams/dee/providers/loop', { base_url: 'http://localhost:9999/v1' }),
-    )
+    const path = '/v1/accounts/teams/dee/providers/loop'
+    await replyOf(await dee.put(path, { base_url: 'https://models.example/v1' }))
+    // As one that HEDDLE_SCORER_HOSTS named when it was set.
+    await server.stores.control
+      .updateTable('providers')
+      .set({ base_url: 'http://localhost:9999/v1' })
+      .where('entity', '=', 'dee')
+      .execute()
     const inputs = { model: 'loop/x', messages: [{ role: 'user', content: 'hi' }] }
     const reply = await dee.post('/completions/create', { project_id: 'dee/p', inputs })
     expect(JSON.stringify(await replyOf(reply))).toContain('localhost is not a public address')
