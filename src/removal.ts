@@ -18,7 +18,7 @@ export interface ErasedUser {
 }
 
 /** Data of some projects that is older than a time. */
-export interface Limit {
+export interface Cutoff {
   projectIds: readonly string[]
   /** ISO 8601. */
   before: string
@@ -55,8 +55,8 @@ export interface Removal {
    * to do after the commit
    */
   freeNames?(tx: ControlTx, names: { entity?: string; user?: ErasedUser }): Promise<() => Promise<void>>
-  /** Removes what is older than the limits of its projects, by kind. */
-  expire?: Partial<Record<RetainedKind, (limits: readonly Limit[], signal: AbortSignal) => Promise<void>>>
+  /** Removes what is older than the cutoffs of its projects, by kind. */
+  expire?: Partial<Record<RetainedKind, (cutoffs: readonly Cutoff[], signal: AbortSignal) => Promise<void>>>
   /**
    * Removes from the disk what clients deleted, where some of it was deleted before a time. What it finds out then is
    * complete: all that was deleted until now goes with it.

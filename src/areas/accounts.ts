@@ -33,7 +33,7 @@ import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
 import { createUsers, type Users } from '../accounts/users/service.ts'
-import type { Authorize, Owners } from '../http/access.ts'
+import type { Authorize } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { CallerLimits } from '../http/caller-limits.ts'
 import type { Log } from '../log.ts'
@@ -83,7 +83,7 @@ export interface Accounts {
     authorize: Authorize
     /** What entities store, in every area. */
     storedBy: readonly MeasureStorage[]
-  }): Area & { owners: Owners }
+  }): Area
 }
 
 export function createAccounts(deps: AccountsDeps): Accounts {
@@ -128,7 +128,6 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     area({ graphqlParts, authorize, storedBy }) {
       measures = storedBy
       return {
-        owners: {},
         async start() {
           await using starting = new AsyncDisposableStack()
           starting.use(outbound)

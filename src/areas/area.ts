@@ -1,4 +1,3 @@
-import type { Owners } from '../http/access.ts'
 import type { Route } from '../http/route.ts'
 import type { Removal } from '../removal.ts'
 
@@ -6,8 +5,6 @@ import type { Removal } from '../removal.ts'
 export interface Area {
   /** Its endpoints. */
   routes: Route[]
-  /** Whose its things are that requests name by an id alone. */
-  owners?: Owners
   /** What of its data can be removed for good. */
   removals?: Removal[]
   /** Bytes that an entity stores here. */

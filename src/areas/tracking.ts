@@ -36,6 +36,7 @@ export interface TrackingDeps {
 
 /** Runs, metrics and artifacts of W&B clients. */
 export interface TrackingArea extends Area {
+  /** Whose its things are that requests name by an id alone. */
   owners: Owners
   artifacts: Artifacts
   runs: Runs

@@ -61,6 +61,7 @@ export interface TrainingDeps {
 
 /** Models, their checkpoints, and the jobs that train them. */
 export interface TrainingArea extends Area {
+  /** Whose its things are that requests name by an id alone. */
   owners: Owners
   baseModels: BaseModels
   blobOwners: BlobOwner[]

@@ -123,7 +123,7 @@ export function createAuthorize(
   owners: Owners,
   closed: { isAny(): boolean; check(place: Place): void } = { isAny: () => false, check: () => undefined },
 ): Authorize {
-  async function checkOpen(subject: Subject): Promise<void> {
+  async function checkNotClosed(subject: Subject): Promise<void> {
     const place = 'kind' in subject ? await owners[subject.kind]?.(subject.id) : subject
     if (place !== undefined) closed.check({ entity: place.entity, project: place.project })
   }
@@ -144,7 +144,7 @@ export function createAuthorize(
   return async (access, input, caller) => {
     const { rights } = caller
     if (closed.isAny() && typeof access === 'object')
-      for (const subject of access.about(input, caller)) await checkOpen(subject)
+      for (const subject of access.about(input, caller)) await checkNotClosed(subject)
     if (access === 'open' || access === 'signed' || access === 'any-key' || rights.entities === 'all')
       return []
     if (access === 'operator' || access === 'machine') {

@@ -82,9 +82,9 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
         failures.push(error)
       }
     }
-    for (const [kind, limits] of await settings.limits())
-      if (limits.length > 0)
-        for (const { expire } of removals) await attempt(() => expire?.[kind]?.(limits, signal))
+    for (const [kind, cutoffs] of await settings.cutoffs())
+      if (cutoffs.length > 0)
+        for (const { expire } of removals) await attempt(() => expire?.[kind]?.(cutoffs, signal))
     for (const removal of removals) await attempt(() => removal.purge?.(deletedBefore, signal))
     dropControlLog()
     if (failures.length > 0) throw failures[0]

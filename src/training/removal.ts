@@ -1,4 +1,4 @@
-import type { Limit, Removal } from '../removal.ts'
+import type { Cutoff, Removal } from '../removal.ts'
 import type { ControlDb } from '../stores/control-db/port.ts'
 import { renameUserIn } from '../stores/control-db/rename-user.ts'
 import type { Checkpoints } from './checkpoints/service.ts'
@@ -40,9 +40,9 @@ export function createTrainingRemoval(deps: TrainingRemovalDeps): Removal {
       await trainingData.delete({ training_data_id: id })
   }
 
-  async function expireData(limits: readonly Limit[], signal: AbortSignal): Promise<void> {
-    for (const limit of limits)
-      for (const job of await queries.endedJobsOf(control, limit)) {
+  async function expireData(cutoffs: readonly Cutoff[], signal: AbortSignal): Promise<void> {
+    for (const cutoff of cutoffs)
+      for (const job of await queries.endedJobsOf(control, cutoff)) {
         signal.throwIfAborted()
         await jobs.releaseData(job)
       }

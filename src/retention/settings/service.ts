@@ -1,7 +1,7 @@
 import type { Audit, Audited } from '../../accounts/audit/service.ts'
 import { parseProjectId } from '../../accounts/project-name.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { type Limit, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
+import { type Cutoff, RETAINED_KINDS, type Removal, type RetainedKind } from '../../removal.ts'
 import { checkVersion, versionOf } from '../../settings-version.ts'
 import type { IfVersion } from '../../settings-version-wire.ts'
 import { slicesOf } from '../../slices.ts'
@@ -20,10 +20,10 @@ export interface RetentionSettings {
   callDays(projectId: string): Promise<number | null>
   setCallDays(projectId: string, days: number | null, context: CallContext): Promise<void>
   /**
-   * From when on data of each kind is kept, for the projects that have such a setting. Limits are whole days in UTC, so
-   * that what they remove changes once a day.
+   * From when on data of each kind is kept, for the projects that have such a setting. Cutoffs are whole days in UTC,
+   * so that what they remove changes once a day.
    */
-  limits(): Promise<ReadonlyMap<RetainedKind, Limit[]>>
+  cutoffs(): Promise<ReadonlyMap<RetainedKind, Cutoff[]>>
   /** Sets the one function that is called after a change. */
   onChange(changed: () => Promise<void>): void
   removal: Removal
@@ -70,9 +70,9 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
     await changed()
   }
 
-  async function limits(): Promise<ReadonlyMap<RetainedKind, Limit[]>> {
+  async function cutoffs(): Promise<ReadonlyMap<RetainedKind, Cutoff[]>> {
     const rows = await queries.allSettings(control)
-    return new Map(RETAINED_KINDS.map((kind) => [kind, limitsOf(rows.filter((row) => row.kind === kind))]))
+    return new Map(RETAINED_KINDS.map((kind) => [kind, cutoffsOf(rows.filter((row) => row.kind === kind))]))
   }
 
   return {
@@ -84,7 +84,7 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
     },
     callDays: async (projectId) => (await of(projectId)).calls,
     setCallDays: (projectId, days, context) => set(projectId, { calls: days }, context),
-    limits,
+    cutoffs,
     onChange(then) {
       changed = then
     },
@@ -98,12 +98,12 @@ export function createRetentionSettings(deps: { control: ControlDb; audit: Audit
 /** Projects in one statement: its text has their names. */
 const PROJECTS_MAX = 500
 
-function limitsOf(rows: readonly queries.SettingRow[]): Limit[] {
-  const limits: Limit[] = []
+function cutoffsOf(rows: readonly queries.SettingRow[]): Cutoff[] {
+  const cutoffs: Cutoff[] = []
   for (const [days, some] of Map.groupBy(rows, (row) => row.days)) {
     const before = dayBefore(days)
     const ids = some.map((row) => row.project_id)
-    for (const some of slicesOf(ids, PROJECTS_MAX)) limits.push({ projectIds: some, before })
+    for (const some of slicesOf(ids, PROJECTS_MAX)) cutoffs.push({ projectIds: some, before })
   }
-  return limits
+  return cutoffs
 }

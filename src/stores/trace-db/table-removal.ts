@@ -1,4 +1,4 @@
-import type { Limit, Removal, RetainedKind } from '../../removal.ts'
+import type { Cutoff, Removal, RetainedKind } from '../../removal.ts'
 import { LATER } from '../../time.ts'
 import type { Mutations } from './mutations.ts'
 import { firstOf, type Query, type TraceDb } from './port.ts'
@@ -41,8 +41,8 @@ export function createTableRemoval(
       await mutations.run(table, [`DELETE WHERE ${where}`], params, signal)
   }
 
-  async function expire(limits: readonly Limit[], time: string, signal: AbortSignal): Promise<void> {
-    for (const { projectIds, before } of limits) {
+  async function expire(cutoffs: readonly Cutoff[], time: string, signal: AbortSignal): Promise<void> {
+    for (const { projectIds, before } of cutoffs) {
       const where = `${inProjects} AND ${time} < parseDateTime64BestEffort({before:String}, 6, 'UTC')`
       await remove(where, { projects: projectIds, before }, signal)
     }
@@ -85,8 +85,8 @@ export function createTableRemoval(
 
     ...(retained !== undefined && {
       expire: {
-        [retained.kind]: (limits: readonly Limit[], signal: AbortSignal) =>
-          expire(limits, retained.time, signal),
+        [retained.kind]: (cutoffs: readonly Cutoff[], signal: AbortSignal) =>
+          expire(cutoffs, retained.time, signal),
       },
     }),
 

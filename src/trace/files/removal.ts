@@ -1,4 +1,4 @@
-import type { Limit, Removal } from '../../removal.ts'
+import type { Cutoff, Removal } from '../../removal.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
 import type { Mutations } from '../../stores/trace-db/mutations.ts'
@@ -70,8 +70,8 @@ export function createFilesRemoval(deps: FilesRemovalDeps): FilesRemoval {
     if ((others?.count ?? 0) === 0 && !isArriving(digest)) await blobs.deleteUnchanged(key, found.modifiedAt)
   }
 
-  async function expire(limits: readonly Limit[], signal: AbortSignal): Promise<void> {
-    for (const { projectIds, before } of limits) await removeSelected({ projectIds, before }, signal)
+  async function expire(cutoffs: readonly Cutoff[], signal: AbortSignal): Promise<void> {
+    for (const { projectIds, before } of cutoffs) await removeSelected({ projectIds, before }, signal)
   }
 
   return {

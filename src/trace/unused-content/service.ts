@@ -4,7 +4,7 @@ import { entityOf } from '../../fairness/fair-queue.ts'
 import { newId } from '../../ids.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { Log } from '../../log.ts'
-import type { Limit } from '../../removal.ts'
+import type { Cutoff } from '../../removal.ts'
 import { slicesOf } from '../../slices.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { isoIn } from '../../time.ts'
@@ -45,7 +45,7 @@ export type RemoveContents = (
 ) => Promise<void>
 
 /** Where contents are looked for, and before which time they were sent. */
-export interface UnusedIn extends Limit {
+export interface UnusedIn extends Cutoff {
   /**
    * Whether the change may remove what names contents that were sent later: these are looked for six hours from now.
    */

@@ -1,4 +1,4 @@
-import type { Limit } from '../../../removal.ts'
+import type { Cutoff } from '../../../removal.ts'
 import { hasOneOf, KEYS_AT_ONCE, type Key } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Query } from '../../../stores/trace-db/port.ts'
 import { createParams, type Params } from '../../query-language/params.ts'
@@ -148,19 +148,19 @@ export function deleteOldMarks(before: string): Change {
   return { commands: [`DELETE WHERE ${oldMarks(before, params)}`], params: params.values }
 }
 
-/** Rows with payloads that are older than the limits: inputs since the start of their call, outputs since its end. */
-export function countOldPayloads(limits: readonly Limit[]): Query {
+/** Rows with payloads that are older than the cutoffs: inputs since the start of their call, outputs since its end. */
+export function countOldPayloads(cutoffs: readonly Cutoff[]): Query {
   const params = createParams()
-  const [inputs, outputs] = oldPayloads(limits, params)
+  const [inputs, outputs] = oldPayloads(cutoffs, params)
   return {
     sql: `SELECT count() AS count FROM ${CALL_ROWS} WHERE ${inputs} OR ${outputs}`,
     params: params.values,
   }
 }
 
-export function emptyOldPayloads(limits: readonly Limit[]): Change {
+export function emptyOldPayloads(cutoffs: readonly Cutoff[]): Change {
   const params = createParams()
-  const [inputs, outputs] = oldPayloads(limits, params)
+  const [inputs, outputs] = oldPayloads(cutoffs, params)
   const emptied = (payload: 'input' | 'output', column: 'inputs' | 'output') =>
     `${column} = ${NULL_ON_DISK}, ${column}_excerpt = ${NULL_ON_DISK}, ${payload}_refs = []`
   return {
@@ -172,26 +172,26 @@ export function emptyOldPayloads(limits: readonly Limit[]): Change {
   }
 }
 
-function oldPayloads(limits: readonly Limit[], params: Params): readonly [inputs: string, outputs: string] {
-  const inputs = anyOf(limits, params, (time) => `has_start = 1 AND started_at < ${time}`)
-  const outputs = anyOf(limits, params, (time) => `ended_at > ${NEVER} AND ended_at < ${time}`)
+function oldPayloads(cutoffs: readonly Cutoff[], params: Params): readonly [inputs: string, outputs: string] {
+  const inputs = anyOf(cutoffs, params, (time) => `has_start = 1 AND started_at < ${time}`)
+  const outputs = anyOf(cutoffs, params, (time) => `ended_at > ${NEVER} AND ended_at < ${time}`)
   return [`isNotNull(inputs) AND (${inputs})`, `isNotNull(output) AND (${outputs})`]
 }
 
-/** Rows of calls that are older than the limits, and ends of calls without a start. */
-function oldCalls(limits: readonly Limit[], params: Params): string {
+/** Rows of calls that are older than the cutoffs, and ends of calls without a start. */
+function oldCalls(cutoffs: readonly Cutoff[], params: Params): string {
   return anyOf(
-    limits,
+    cutoffs,
     params,
     (time) =>
       `(has_start = 1 AND started_at < ${time} OR has_start = 0 AND ended_at > ${NEVER} AND ended_at < ${time})`,
   )
 }
 
-export function selectProjectsOfOldCalls(limits: readonly Limit[]): Query {
+export function selectProjectsOfOldCalls(cutoffs: readonly Cutoff[]): Query {
   const params = createParams()
   return {
-    sql: `SELECT DISTINCT project_id FROM ${CALL_ROWS} WHERE ${oldCalls(limits, params)}`,
+    sql: `SELECT DISTINCT project_id FROM ${CALL_ROWS} WHERE ${oldCalls(cutoffs, params)}`,
     params: params.values,
   }
 }
@@ -200,11 +200,11 @@ export function selectProjectsOfOldCalls(limits: readonly Limit[]): Query {
  * Old calls with ends and names that {@link deleteOldCalls} would leave. They are found by the start, which is deleted
  * later.
  */
-export function selectPartsOfOldCalls(limits: readonly Limit[]): Query {
+export function selectPartsOfOldCalls(cutoffs: readonly Cutoff[]): Query {
   const params = createParams()
-  const started = anyOf(limits, params, (time) => `has_start = 1 AND started_at < ${time}`)
+  const started = anyOf(cutoffs, params, (time) => `has_start = 1 AND started_at < ${time}`)
   return {
-    sql: `SELECT DISTINCT project_id, id FROM ${CALL_ROWS} WHERE has_start = 0 AND NOT (${oldCalls(limits, params)})
+    sql: `SELECT DISTINCT project_id, id FROM ${CALL_ROWS} WHERE has_start = 0 AND NOT (${oldCalls(cutoffs, params)})
       AND (project_id, id) IN (SELECT project_id, id FROM ${CALL_ROWS} WHERE ${started}) LIMIT ${KEYS_AT_ONCE}`,
     params: params.values,
   }
@@ -215,9 +215,9 @@ export function deleteParts(calls: readonly CallKey[]): Change {
   return { commands: [`DELETE WHERE has_start = 0 AND ${where}`], params }
 }
 
-export function deleteOldCalls(limits: readonly Limit[]): Change {
+export function deleteOldCalls(cutoffs: readonly Cutoff[]): Change {
   const params = createParams()
-  return { commands: [`DELETE WHERE ${oldCalls(limits, params)}`], params: params.values }
+  return { commands: [`DELETE WHERE ${oldCalls(cutoffs, params)}`], params: params.values }
 }
 
 /** What a user has written and not deleted; a page of ids. */
@@ -251,8 +251,8 @@ function timeSql(time: string, params: Params): string {
   return `parseDateTime64BestEffort(${params.bind(time, 'String')}, 6, 'UTC')`
 }
 
-function anyOf(limits: readonly Limit[], params: Params, isOld: (time: string) => string): string {
-  return limits
+function anyOf(cutoffs: readonly Cutoff[], params: Params, isOld: (time: string) => string): string {
+  return cutoffs
     .map(
       ({ projectIds, before }) => `(${inProjects(projectIds, params)} AND ${isOld(timeSql(before, params))})`,
     )

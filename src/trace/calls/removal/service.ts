@@ -1,4 +1,4 @@
-import type { Limit, Removal } from '../../../removal.ts'
+import type { Cutoff, Removal } from '../../../removal.ts'
 import { changeByKeys } from '../../../stores/trace-db/keyed-changes.ts'
 import type { Mutations } from '../../../stores/trace-db/mutations.ts'
 import { firstOf, type Query, rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
@@ -50,13 +50,13 @@ export function createCallsRemoval(deps: {
 
   /** Forgets calls in memory also after a change that failed, which the database goes on with. */
   async function forgetting(
-    limits: readonly Pick<Limit, 'projectIds'>[],
+    cutoffs: readonly Pick<Cutoff, 'projectIds'>[],
     work: () => Promise<void>,
   ): Promise<void> {
     try {
       await work()
     } finally {
-      recent.forget(limits.flatMap(({ projectIds }) => projectIds))
+      recent.forget(cutoffs.flatMap(({ projectIds }) => projectIds))
     }
   }
 
@@ -105,21 +105,21 @@ export function createCallsRemoval(deps: {
     eraseUser: (_user, signal) => purge(LATER, signal, namedByNow()),
 
     expire: {
-      async payloads(limits, signal) {
-        if (!(await isAny(queries.countOldPayloads(limits)))) return
-        await forgetting(limits, () => change(queries.emptyOldPayloads(limits), signal))
+      async payloads(cutoffs, signal) {
+        if (!(await isAny(queries.countOldPayloads(cutoffs)))) return
+        await forgetting(cutoffs, () => change(queries.emptyOldPayloads(cutoffs), signal))
       },
 
-      async calls(limits, signal) {
-        const concerned = new Set(await projectsOf(queries.selectProjectsOfOldCalls(limits)))
+      async calls(cutoffs, signal) {
+        const concerned = new Set(await projectsOf(queries.selectProjectsOfOldCalls(cutoffs)))
         if (concerned.size === 0) return
         const remove = () =>
-          forgetting(limits, async () => {
+          forgetting(cutoffs, async () => {
             const removed = (calls: readonly queries.CallKey[]) => change(queries.deleteParts(calls), signal)
-            await changeByKeys(traces, queries.selectPartsOfOldCalls(limits), removed, signal)
-            await change(queries.deleteOldCalls(limits), signal)
+            await changeByKeys(traces, queries.selectPartsOfOldCalls(cutoffs), removed, signal)
+            await change(queries.deleteOldCalls(cutoffs), signal)
           })
-        const projects = limits.map(({ projectIds, before }) => ({
+        const projects = cutoffs.map(({ projectIds, before }) => ({
           projectIds: projectIds.filter((id) => concerned.has(id)),
           before,
         }))
