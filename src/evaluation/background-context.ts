@@ -1,6 +1,10 @@
-import { NO_RIGHTS, placeOf, type Rights } from '../access.ts'
-import type { BackgroundWork, Principal, Principals } from '../accounts/callers/principals.ts'
-import { notAllowed } from '../errors.ts'
+import { NO_RIGHTS, type Rights } from '../access.ts'
+import {
+  type BackgroundWork,
+  type Principal,
+  type Principals,
+  rightsToChange,
+} from '../accounts/callers/principals.ts'
 import type { CallContext } from '../http/caller.ts'
 import { newId } from '../ids.ts'
 
@@ -17,10 +21,7 @@ export async function contextOfWork(
   work: BackgroundWork,
   signal: AbortSignal,
 ): Promise<CallContext> {
-  const rights = await principals.rightsOf(work)
-  if (!rights.allows('write', placeOf(work.project_id)))
-    throw notAllowed(`${work.user} may no longer change ${work.project_id}, or the key may not`)
-  return backgroundContext(work, signal, rights)
+  return backgroundContext(work, signal, await rightsToChange(principals, work))
 }
 
 /**

@@ -1,4 +1,5 @@
-import { ALL_RIGHTS, NO_RIGHTS, type Rights } from '../../access.ts'
+import { ALL_RIGHTS, NO_RIGHTS, placeOf, type Rights } from '../../access.ts'
+import { notAllowed } from '../../errors.ts'
 import { rightsOf } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import type { AccessTokens } from '../identity-providers/access-tokens.ts'
@@ -21,6 +22,19 @@ export interface BackgroundWork extends Principal {
 export interface Principals {
   /** Nothing once the key or the identity provider is gone, or the user disabled. */
   rightsOf(work: BackgroundWork): Promise<Rights>
+}
+
+/**
+ * The rights of work that changes its project, at this time.
+ * @throws 403 where whoever it is done for may not change the project any more
+ */
+export async function rightsToChange(
+  principals: Pick<Principals, 'rightsOf'>,
+  work: BackgroundWork,
+): Promise<Rights> {
+  const rights = await principals.rightsOf(work)
+  if (rights.allows('write', placeOf(work.project_id))) return rights
+  throw notAllowed(`${work.user} may no longer change ${work.project_id}, or the key may not`)
 }
 
 export function createPrincipals(deps: {

@@ -11,7 +11,7 @@ import type { Feedback } from '../../trace/feedback/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { askAs } from '../ask.ts'
-import { contextOfWork } from '../background-context.ts'
+import { backgroundContext, contextOfWork } from '../background-context.ts'
 import { SUMMARIZE } from '../evaluation-runs/evaluation-calls.ts'
 import {
   addTotals,
@@ -61,6 +61,7 @@ export interface EvaluationJob {
 interface Running {
   job: EvaluationJob
   evaluation: LoadedEvaluation
+  /** With the rights that the user and the key had at the last look, which the rows that begin after it have. */
   context: CallContext
   opRef: (name: string) => string
 }
@@ -68,8 +69,9 @@ interface Running {
 /**
  * Evaluates every row that has no result, and ends the evaluation with its summary. The result of a row is written at
  * once, and its calls have the same ids in every attempt: only an interrupted row is evaluated again.
- * @throws EvaluationDeleted once its call is gone; the reason of `signal`, which leaves everything as it is; that of
- * `turn`, and what some rows may not meet later, once the rows in progress have been evaluated.
+ * @throws EvaluationDeleted once its call is gone; 403 once its user or key may not change the project; the reason of
+ * `signal`, which leaves everything as it is; that of `turn`, and what some rows may not meet later, once the rows in
+ * progress have been evaluated.
  */
 export async function runEvaluation(
   deps: RunningDeps,
@@ -79,8 +81,12 @@ export async function runEvaluation(
 ): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
-  const context = await contextOfWork(deps.principals, job, either)
-  const running = { job, evaluation, context, opRef: (name: string) => deps.opRef(job.project_id, name) }
+  const running: Running = {
+    job,
+    evaluation,
+    context: backgroundContext(job, either),
+    opRef: (name) => deps.opRef(job.project_id, name),
+  }
   const evaluate = (trial: Trial) => evaluateAndWrite(deps, running, trial)
   await whileWanted(
     () => checkWanted(deps, running),
@@ -144,8 +150,11 @@ function columnsOf(row: JsonText): Record<string, unknown> {
   return Columns.parse(row.value())
 }
 
-/** @throws EvaluationDeleted when the call is gone. */
-async function checkWanted({ calls }: RunningDeps, { job, context }: Running): Promise<void> {
+/** Reads the rights of the evaluation again. @throws EvaluationDeleted when the call is gone; 403 */
+async function checkWanted({ calls, principals }: RunningDeps, running: Running): Promise<void> {
+  const { job } = running
+  const context = await contextOfWork(principals, job, running.context.signal)
+  running.context = context
   const { call } = await calls.read({ project_id: job.project_id, id: job.call_id }, context)
   if (call == null) throw new EvaluationDeleted(`Evaluation ${job.call_id} was deleted`)
 }

@@ -1,15 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
+import { ClientError } from '../../errors.ts'
 
-/** Between two looks at the call of an evaluation: models are asked for no longer once it is deleted. */
+/**
+ * Between two looks at an evaluation: models are asked for no longer once its call is deleted, or whoever it is made
+ * for may not make it any more.
+ */
 const LOOK_MS = 1000
 
 /** The call of the evaluation was deleted, so its result is not needed. */
 export class EvaluationDeleted extends Error {}
 
 /**
- * Runs `work`, and aborts `failed` once `look` throws EvaluationDeleted, which it is called for every second. Other
- * errors of `look` are ignored until the last call.
- * @throws what the work throws, and EvaluationDeleted of a look before and after it
+ * Runs `work`, and aborts `failed` once `look`, which is called before, after and every second, throws
+ * EvaluationDeleted or a 403. Its other errors are ignored while the work runs.
+ * @throws what the work throws, and what a look before or after it throws
  */
 export async function whileWanted(
   look: () => Promise<void>,
@@ -37,7 +41,11 @@ async function lookAgain(
     await setTimeout(LOOK_MS, undefined, { signal: ended }).catch(() => undefined)
     if (ended.aborted) return
     await look().catch((error: unknown) => {
-      if (error instanceof EvaluationDeleted) failed.abort(error)
+      if (isUnwanted(error)) failed.abort(error)
     })
   }
+}
+
+function isUnwanted(error: unknown): boolean {
+  return error instanceof EvaluationDeleted || (error instanceof ClientError && error.status === 403)
 }
