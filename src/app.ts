@@ -100,7 +100,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
   const mutations = createMutations(stores.traces)
   const settings = createRetentionSettings({ ...stores, audit })
   const jobQueue = createJobQueue({ ...stores, log, telemetry })
-  const work = { jobQueue, workLimits }
+  const work = { jobQueue, workLimits, principals }
 
   const shared = { ...options, ...stores, projects, mutations, redaction }
   const trace = createTraceArea({ ...shared, jobQueue, retention: settings })
@@ -119,7 +119,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     trace,
     training,
   })
-  const evaluation = createEvaluationArea({ ...options, ...stores, ...work, principals, trace, inference })
+  const evaluation = createEvaluationArea({ ...options, ...stores, ...work, trace, inference })
   const curation = createCurationArea({ ...stores, trace, training })
   const owners: Owners = { ...tracking.owners, ...training.owners }
   const authorize = createAuthorize(owners, projects.closed)

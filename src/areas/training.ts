@@ -1,3 +1,4 @@
+import type { Principals } from '../accounts/callers/principals.ts'
 import type { WorkLimits } from '../accounts/limits/work-limits.ts'
 import type { Projects } from '../accounts/projects.ts'
 import type { BlobOwner } from '../blob-sweep.ts'
@@ -51,6 +52,8 @@ export interface TrainingDeps {
   jobQueue: JobQueue
   redaction: Pick<Redaction, 'of'>
   workLimits: WorkLimits
+  /** What jobs may do when they run. */
+  principals: Principals
   log: Log
   engine: EngineOptions
   /** `file://` training data lies below its folder `imports`. */
@@ -74,7 +77,7 @@ export interface TrainingArea extends Area {
 
 export function createTrainingArea(deps: TrainingDeps): TrainingArea {
   const { stores, contents, projects, jobQueue, redaction, workLimits, log, engine } = deps
-  const { dataFolder, trace, tracking } = deps
+  const { principals, dataFolder, trace, tracking } = deps
   const { control, blobs } = stores
   const { compute, baseModel, defaults } = engine
   const { calls, feedback, objects, tables } = trace
@@ -93,7 +96,7 @@ export function createTrainingArea(deps: TrainingDeps): TrainingArea {
     log,
     trajectoriesOf: (jobId) => findTrajectories(shared, jobId),
   })
-  const queue = createTrainingQueue({ ...shared, jobQueue, peers: stores.peers, runs, log })
+  const queue = createTrainingQueue({ ...shared, jobQueue, principals, peers: stores.peers, runs, log })
   const jobs = createJobs({ ...shared, trainingData, trajectoryCalls, queue, workLimits, defaults })
   const models = createModels({ control, projects, registry, baseModels, checkpoints, jobs, runs })
   const forking = createForking({ ...shared, loraRankMax: baseModels.loraRankMax })

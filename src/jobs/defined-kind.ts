@@ -26,9 +26,10 @@ export interface DefinedKind {
 }
 
 export function defineKind<Payload>(kind: JobKind<Payload>): DefinedKind {
-  const jobOf = ({ id, attempts, attempts_max }: JobRow, payload: Payload): Job<Payload> => ({
+  const jobOf = ({ id, key_id, attempts, attempts_max }: JobRow, payload: Payload): Job<Payload> => ({
     id,
     payload,
+    keyId: key_id,
     attempt: attempts,
     isLastAttempt: attempts >= attempts_max,
   })

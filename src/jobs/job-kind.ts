@@ -5,6 +5,8 @@ import type { ControlTx } from '../stores/control-db/port.ts'
 export interface Job<Payload> {
   id: string
   payload: Payload
+  /** The key that asked for it; empty where none did, or it was not recorded. */
+  keyId: string
   /** Counts from 1. */
   attempt: number
   /** Whether the job fails for good if this attempt does. */

@@ -18,9 +18,9 @@ describe('a job', () => {
   it('is handled with its payload, and stays as completed', async () => {
     const seen: unknown[] = []
     await using server = await serve({ handle: async (job) => void seen.push(job) })
-    await server.add([{ id: 'a', payload: { n: 1 } }])
+    await server.add([{ id: 'a', payload: { n: 1 }, keyId: 'k' }])
     const row = await untilState(server.kind, 'a', 'completed')
-    expect(seen).toEqual([{ id: 'a', payload: { n: 1 }, attempt: 1, isLastAttempt: false }])
+    expect(seen).toEqual([{ id: 'a', payload: { n: 1 }, keyId: 'k', attempt: 1, isLastAttempt: false }])
     expect(row).toMatchObject({ attempts: 1, lease_owner: null, lease_token: null, last_error: null })
   })
 

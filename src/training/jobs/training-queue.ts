@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { type Principals, rightsToChange } from '../../accounts/callers/principals.ts'
 import { messageOf } from '../../errors.ts'
-import { JobCancelled, type JobContext, type JobEnd, LeaseLost } from '../../jobs/job-kind.ts'
+import { type Job, JobCancelled, type JobContext, type JobEnd, LeaseLost } from '../../jobs/job-kind.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
 import { EngineProcessLost, isUnsent } from '../../stores/compute/port.ts'
@@ -51,6 +52,7 @@ export interface TrainingQueue {
 
 interface TrainingQueueDeps extends RunJobDeps {
   jobQueue: JobQueue
+  principals: Principals
   peers: Pick<Peers, 'arePossible'>
 }
 
@@ -92,7 +94,7 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     ready: (signal) => baseModels.untilAvailable(signal),
     isOutage: (error) => error instanceof PassedOn,
     isPaused: starts.isPaused,
-    handle: ({ id, attempt }, context) => run({ ...deps, starts }, { id, attempt }, context),
+    handle: (job, context) => run({ ...deps, starts }, job, context),
     giveUp: ({ id, attempt }, end, context) => giveUp(deps, { id, attempt, end }, context),
 
     async requeued(tx, id, { why, reason, attempts }) {
@@ -105,10 +107,13 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
   })
 }
 
-/** One attempt at a training job, from its last gradient step on. */
+/**
+ * One attempt at a training job, from its last gradient step on.
+ * @throws 403 where whoever asked for it may not change the project of its model any more, which ends the job
+ */
 async function run(
-  deps: RunJobDeps & { starts: TrainerStarts },
-  { id, attempt }: { id: string; attempt: number },
+  deps: RunJobDeps & { starts: TrainerStarts; principals: Principals },
+  { id, attempt, keyId }: Pick<Job<unknown>, 'id' | 'attempt' | 'keyId'>,
   { signal, progress, fence, countAnew }: JobContext,
 ): Promise<void> {
   const { control, files, log } = deps
@@ -119,6 +124,7 @@ async function run(
     })
   const job = await write((tx) => queries.startJob(tx, id, attempt))
   if (job === undefined) return afterEnd(deps, id)
+  await requireRights(deps, job, keyId)
   log.info({ job: id, model: job.model_id, attempt }, 'training job started')
   signal.addEventListener('abort', () => notifyWorker(deps, job, signal.reason), { once: true })
   const of = { baseModel: job.base_model, isBegun: job.source_checkpoint_id !== null }
@@ -127,6 +133,21 @@ async function run(
   )
   await files.removeWork(id)
   log.info({ job: id, model: job.model_id, step }, 'training job succeeded')
+}
+
+/** A job from before its key was recorded goes on: it cannot be found out what its rights are. @throws 403 */
+async function requireRights(
+  { models, principals }: Pick<RunJobDeps, 'models'> & { principals: Principals },
+  job: JobRow,
+  keyId: string,
+): Promise<void> {
+  if (keyId === '') return
+  const { entity, project } = await models.existing(job.model_id)
+  await rightsToChange(principals, {
+    user: job.created_by,
+    key_id: keyId,
+    project_id: `${entity}/${project}`,
+  })
 }
 
 /**
