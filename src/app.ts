@@ -119,7 +119,7 @@ export function createApp(opened: Stores, options: AppOptions): App {
     trace,
     training,
   })
-  const evaluation = createEvaluationArea({ ...options, ...stores, ...work, trace, inference })
+  const evaluation = createEvaluationArea({ ...options, ...stores, ...work, projects, trace, inference })
   const curation = createCurationArea({ ...stores, trace, training })
   const owners: Owners = { ...tracking.owners, ...training.owners }
   const authorize = createAuthorize(owners, projects.closed)

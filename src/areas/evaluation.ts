@@ -1,5 +1,6 @@
 import type { Principals } from '../accounts/callers/principals.ts'
 import type { WorkLimits } from '../accounts/limits/work-limits.ts'
+import type { Projects } from '../accounts/projects.ts'
 import { createMonitors } from '../evaluation/call-scoring/monitors.ts'
 import { createMonitorsOfProjects } from '../evaluation/call-scoring/monitors-of-projects.ts'
 import { createMonitorsRemoval } from '../evaluation/call-scoring/removal.ts'
@@ -31,6 +32,7 @@ export interface EvaluationDeps {
   control: ControlDb
   peers: Peers
   traces: TraceDb
+  projects: Pick<Projects, 'closed'>
   jobQueue: JobQueue
   workLimits: WorkLimits
   /** What evaluations and scores may do when they run. */
@@ -52,6 +54,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
     control,
     peers,
     traces,
+    projects,
     jobQueue,
     workLimits,
     principals,
@@ -75,6 +78,7 @@ export function createEvaluationArea(deps: EvaluationDeps): Area {
     ...trace,
     control,
     peers,
+    projects,
     jobQueue,
     principals,
     log,

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { placeOf } from '../../access.ts'
+import type { Projects } from '../../accounts/projects.ts'
 import { messageOf } from '../../errors.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import type { JobsOfKind } from '../../jobs/jobs-of-kind.ts'
@@ -47,6 +49,7 @@ export type EvaluationPayload = z.output<typeof EvaluationPayload>
 export type EvaluationJobsDeps = Omit<RunningDeps, 'opRef' | 'tables'> &
   LoadingDeps & {
     jobQueue: JobQueue
+    projects: { closed: Pick<Projects['closed'], 'has'> }
     tables: Pick<Tables, 'queryStats' | 'queryStream'>
     ops: PlaceholderOps
     log: Log
@@ -54,7 +57,7 @@ export type EvaluationJobsDeps = Omit<RunningDeps, 'opRef' | 'tables'> &
 
 /** Declares the jobs that run evaluations; after a restart, an interrupted one continues with the remaining rows. */
 export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<EvaluationPayload> {
-  const { calls, ops, log } = deps
+  const { calls, ops, projects, log } = deps
 
   async function writeFailure(project_id: string, id: string, exception: string): Promise<void> {
     const end = { project_id, id, ended_at: nowIso(), exception, summary: new JsonText('{}') }
@@ -89,7 +92,10 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
 
     async giveUp({ id, payload }, { reason }) {
       log.info({ evaluation: id, reason }, 'evaluation failed')
-      await writeFailure(payload.project_id, id, reason)
+      await writeFailure(payload.project_id, id, reason).catch((error: unknown) => {
+        // Nothing is written to a project that is being deleted, and its evaluations go with it.
+        if (!projects.closed.has(placeOf(payload.project_id))) throw error
+      })
     },
   })
 }
