@@ -33,6 +33,7 @@ import { teamsRoutes } from '../accounts/teams/routes.ts'
 import { createTeams } from '../accounts/teams/service.ts'
 import { usersRoutes } from '../accounts/users/routes.ts'
 import { createUsers, type Users } from '../accounts/users/service.ts'
+import type { Limits } from '../config.ts'
 import type { Authorize } from '../http/access.ts'
 import { type Authenticator, LOCAL_AUTHENTICATOR } from '../http/auth.ts'
 import type { CallerLimits } from '../http/caller-limits.ts'
@@ -59,6 +60,8 @@ export interface AccountsDeps {
   /** Hosts of issuers of identity tokens that need not be public. */
   identityHosts: readonly string[]
   publicAddress: PublicAddress
+  /** What one key may use of completions. */
+  inference: { keyLimits: Limits }
   projects: Projects
   log: Log
 }
@@ -98,7 +101,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   const outbound = createOutbound({ allowedHosts: deps.identityHosts, setting: 'HEDDLE_IDENTITY_HOSTS' })
   const own = { ...deps, identity, keys, sessions, accessTokens, audit }
   const machines = { ...own, issuerKeys: createIssuerKeys({ outbound }) }
-  const book = createLimitBook({ control })
+  const book = createLimitBook({ control, keyLimits: deps.inference.keyLimits })
   let measures: readonly MeasureStorage[] = []
   const storage = createStorageUse({ book, sharedUse, log, measures: () => measures })
   const limits = createUsageLimits({ book, storage, keys, identity, audit })

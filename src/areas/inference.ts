@@ -185,7 +185,7 @@ function createMetering(deps: InferenceDeps) {
   return { counter, usage, accountBook, recorder }
 }
 
-/** Of a key, its own stored limits or those of the environment; entities have none in the environment. */
+/** Of a key, the limits that hold of its stored ones, or those of the environment; entities have none there. */
 function completionLimits(
   { keyLimits, projectLimits }: Pick<InferenceOptions, 'keyLimits' | 'projectLimits'>,
   book: Pick<LimitBook, 'of'>,

@@ -22,8 +22,8 @@ export interface UsageLimits {
   ofKey(req: { key_id: string }, context: CallContext): Promise<wire.KeyLimitsRes>
   /**
    * Replaces the limits of a key.
-   * @throws 404 as above; 403 for callers who do not manage its entity; 400 for more than the entity has; 409 for
-   * another version.
+   * @throws 404 as above; 403 for callers who do not manage its entity; 400 for more than the entity has, or for more
+   * than keys may have here, where no operator asks; 409 for another version.
    */
   setOfKey(
     req: { key_id: string } & wire.KeyLimits & IfVersion,
@@ -50,7 +50,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
     { caller }: CallContext,
   ) {
     await identity.checkEntity(entity)
-    const change = { kind: 'entity', name: entity, limits, user: caller.user, if_version } as const
+    const change = { kind: 'entity', name: entity, limits, caller, if_version } as const
     const event: Audited = { action: 'limits.set', entity, subject: entity, details: limits }
     await book.put(change, (tx) => audit.record(caller, event, tx))
     if (limits.storage_bytes != null) await storage.measure(entity)
@@ -84,14 +84,20 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
     const { home, manages } = await homeOf(key_id, context)
     const { caller } = context
     if (!manages) throw notAllowed(`This key may not manage ${home.entity}`)
-    checkWithin(limits, home.entity, book.of('entity', home.entity))
+    checkWithin(limits, book.of('entity', home.entity), ({ name, max, value }) => {
+      return `${name} of ${home.entity} is ${max}, and a key may not have ${value}`
+    })
+    if (!caller.rights.isOperator)
+      checkWithin(limits, book.keyMost, ({ name, max, value }) => {
+        return `${name} of a key is at most ${max} here, and only an operator may store ${value}`
+      })
     const event: Audited = {
       action: 'key.limits.set',
       entity: home.entity,
       subject: home.prefix,
       details: limits,
     }
-    await book.put({ kind: 'key', name: key_id, limits, user: caller.user, if_version }, (tx) =>
+    await book.put({ kind: 'key', name: key_id, limits, caller, if_version }, (tx) =>
       audit.record(caller, event, tx),
     )
     return shownKey(key_id, home)
@@ -111,12 +117,16 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
   }
 }
 
-/** A key gets no more than its entity has; a larger number would only promise what is refused. */
-function checkWithin(limits: wire.KeyLimits, entity: string, own: Limits): void {
-  const most: Record<string, number | undefined> = own
+/** A key gets no more than its entity has, or the server lets keys have: a larger number would only promise it. */
+function checkWithin(
+  limits: wire.KeyLimits,
+  most: Limits,
+  reasonOf: (over: { name: string; max: number; value: number }) => string,
+): void {
+  const maxima: Record<string, number | undefined> = most
   for (const [name, value] of Object.entries(limits)) {
-    const max = most[name]
+    const max = maxima[name]
     if (value != null && max !== undefined && value > max)
-      throw invalidRequest(`${name} of ${entity} is ${max}, and a key may not have ${value}`, name)
+      throw invalidRequest(reasonOf({ name, max, value }), name)
   }
 }

@@ -7,6 +7,8 @@ export interface UsageLimitsTable {
   limits: string
   updated_at: string
   updated_by: string
+  /** 1 where an operator stored them: of a key, they may be more than the settings of the server let keys have. */
+  by_operator: number
 }
 
 /** What an entity, one of its projects, or one of its keys may spend on models in a calendar month. */
