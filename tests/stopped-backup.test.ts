@@ -65,10 +65,13 @@ describe('heddle backup of a folder that no server holds', () => {
 })
 
 describe('heddle restore', () => {
-  it('says how to start with its folder, as a shell reads that', async () => {
-    const { path } = await back()
+  it('says what is there again, and how to start with its folder, as a shell reads that', async () => {
+    const { path, taken_at } = await back()
     const restored = join(folder, 'r ü')
     const { code, out } = await heddle(['restore', path, '--data', restored])
     expect([code, out]).toEqual([0, expect.stringContaining(`heddle serve --data '${restored}'\n`)])
+    expect(out).toContain(
+      `Keys revoked, and members, users and projects removed or erased, after ${taken_at}`,
+    )
   })
 })

@@ -35,6 +35,8 @@ ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --d
             ? `${JSON.stringify({ data, taken_at: takenAt, heddle, files, bytes })}\n`
             : `${data} is what Heddle ${heddle} held at ${takenAt}: ${files} files, ${megabytes(bytes)}.
 Put secret.key into it, or set HEDDLE_SECRET_KEY: no backup has the key, without which API keys are not valid.
+Keys revoked, and members, users and projects removed or erased, after ${takenAt} are there again: do that again
+("Restore" in docs/OPERATIONS.md).
 Start it with: heddle serve --data ${shellWord(data)}\n`,
         )
       } catch (error) {
