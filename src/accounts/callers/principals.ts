@@ -1,5 +1,5 @@
 import { ALL_RIGHTS, NO_RIGHTS, placeOf, type Rights } from '../../access.ts'
-import { notAllowed } from '../../errors.ts'
+import { ClientError, notAllowed } from '../../errors.ts'
 import { rightsOf } from '../identity/rights.ts'
 import type { Identity } from '../identity/service.ts'
 import type { AccessTokens } from '../identity-providers/access-tokens.ts'
@@ -52,7 +52,7 @@ export function createPrincipals(deps: {
    * project.
    */
   async function rightsOfUser({ user: name, project_id }: BackgroundWork): Promise<Rights> {
-    const user = await identity.userNamed(name).catch(() => undefined)
+    const user = await identity.userNamed(name).catch(unlessUnknown)
     if (user === undefined || user.disabled_at !== null) return NO_RIGHTS
     const roles = await identity.rolesOf(user.id)
     return rightsOf({ roles, isOperator: false, scope: 'all', projectId: project_id })
@@ -70,6 +70,10 @@ export function createPrincipals(deps: {
       return isOwnKey(key_id) ? rightsOfUser(work) : NO_RIGHTS
     },
   }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof ClientError && error.status === 404)) throw error
 }
 
 /** Ids of keys are UUIDs and those of sessions have a prefix; others name a part of the server. */

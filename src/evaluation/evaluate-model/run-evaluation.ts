@@ -61,7 +61,7 @@ export interface EvaluationJob {
 interface Running {
   job: EvaluationJob
   evaluation: LoadedEvaluation
-  /** With the rights that the user and the key had at the last look, which the rows that begin after it have. */
+  /** With the rights that the user and the key had at the last check, which the rows that begin after it have. */
   context: CallContext
   opRef: (name: string) => string
 }

@@ -2,45 +2,45 @@ import { setTimeout } from 'node:timers/promises'
 import { ClientError } from '../../errors.ts'
 
 /**
- * Between two looks at an evaluation: models are asked for no longer once its call is deleted, or whoever it is made
+ * Between two checks of an evaluation: models are asked for no longer once its call is deleted, or whoever it is made
  * for may not make it any more.
  */
-const LOOK_MS = 1000
+const CHECK_MS = 1000
 
 /** The call of the evaluation was deleted, so its result is not needed. */
 export class EvaluationDeleted extends Error {}
 
 /**
- * Runs `work`, and aborts `failed` once `look`, which is called before, after and every second, throws
+ * Runs `work`, and aborts `failed` once `check`, which is called before, after and every second, throws
  * EvaluationDeleted or a 403. Its other errors are ignored while the work runs.
- * @throws what the work throws, and what a look before or after it throws
+ * @throws what the work throws, and what a check before or after it throws
  */
 export async function whileWanted(
-  look: () => Promise<void>,
+  check: () => Promise<void>,
   failed: AbortController,
   work: () => Promise<void>,
 ): Promise<void> {
-  await look()
+  await check()
   const ended = new AbortController()
-  const looking = lookAgain(look, failed, ended.signal)
+  const checking = checkAgain(check, failed, ended.signal)
   try {
     await work()
   } finally {
     ended.abort()
-    await looking
+    await checking
   }
-  await look()
+  await check()
 }
 
-async function lookAgain(
-  look: () => Promise<void>,
+async function checkAgain(
+  check: () => Promise<void>,
   failed: AbortController,
   ended: AbortSignal,
 ): Promise<void> {
   while (!ended.aborted && !failed.signal.aborted) {
-    await setTimeout(LOOK_MS, undefined, { signal: ended }).catch(() => undefined)
+    await setTimeout(CHECK_MS, undefined, { signal: ended }).catch(() => undefined)
     if (ended.aborted) return
-    await look().catch((error: unknown) => {
+    await check().catch((error: unknown) => {
       if (isUnwanted(error)) failed.abort(error)
     })
   }
