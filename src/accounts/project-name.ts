@@ -7,6 +7,20 @@ export interface ProjectName {
   name: string
 }
 
+/** A project, and when it was first used. */
+export interface MadeProject extends ProjectName {
+  created_at: string
+}
+
+/** Which projects a list is of. */
+export interface ProjectSelection {
+  entities: 'all' | readonly string[]
+  /** The only project. */
+  project: string | undefined
+  /** A part of `entity/project`, in any case; empty for all. */
+  find: string
+}
+
 /** Wire: entity and project names of the hosted services stay below this. */
 const NAME_CHARS_MAX = 128
 

@@ -4,7 +4,7 @@ import { notAllFound } from '../errors.ts'
 import { entityOf } from '../fairness/fair-queue.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
 import { nowIso } from '../time.ts'
-import { type ProjectName, parseProjectId } from './project-name.ts'
+import { type MadeProject, type ProjectName, type ProjectSelection, parseProjectId } from './project-name.ts'
 import * as queries from './queries.ts'
 
 /** Projects that are remembered to exist; one that is forgotten costs a statement. */
@@ -19,11 +19,10 @@ export interface Projects {
   ensureById(projectId: string): Promise<void>
   /** When a project was first used; null for one that never was. */
   createdAt(project: ProjectName): Promise<string | null>
-  /** The newest projects of the entities. */
-  newest(
-    limit: number,
-    entities: 'all' | readonly string[],
-  ): Promise<(ProjectName & { created_at: string })[]>
+  /** The newest projects of a selection. */
+  newest(limit: number, selection: ProjectSelection): Promise<MadeProject[]>
+  /** Those of the projects that exist, in no order. */
+  made(projectIds: readonly string[]): Promise<MadeProject[]>
   /** Projects of an entity by name, one page. */
   list(page: { entity: string; after: string; limit: number }): Promise<ProjectName[]>
   /** The ids of all projects of an entity. */
@@ -81,7 +80,8 @@ export function createProjects({ control }: { control: ControlDb }): Projects {
       if (!seen.has(projectId) || closed.isAny()) await ensure(parseProjectId(projectId))
     },
     createdAt: async (project) => (await queries.findCreatedAt(control, project)) ?? null,
-    newest: (limit, entities) => queries.listNewest(control, { limit, entities }),
+    newest: (limit, selection) => queries.listNewest(control, { ...selection, limit }),
+    made: (projectIds) => queries.readProjects(control, projectIds),
     list: (page) => queries.listProjects(control, page),
     idsOf: queries.projectIdsOf,
     delete: (tx, projectIds) => queries.deleteProjects(tx, projectIds),

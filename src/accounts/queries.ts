@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { contains } from '../stores/control-db/contains.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'
-import type { ProjectName } from './project-name.ts'
+import type { MadeProject, ProjectName, ProjectSelection } from './project-name.ts'
 
 /** When a project was first used; undefined for one that never was. */
 export async function findCreatedAt(
@@ -29,14 +30,33 @@ export async function insertProject(
     .execute()
 }
 
-/** The newest projects of the entities. */
-export function listNewest(
+const ID = sql<string>`entity || '/' || name`
+
+/** The newest projects of a selection. */
+export async function listNewest(
   control: ControlDb,
-  { limit, entities }: { limit: number; entities: 'all' | readonly string[] },
-): Promise<(ProjectName & { created_at: string })[]> {
+  { entities, project, find, limit }: ProjectSelection & { limit: number },
+): Promise<MadeProject[]> {
+  // In SQL of PostgreSQL, no list is empty.
+  if (entities.length === 0) return []
   let query = control.selectFrom('projects').select(['entity', 'name', 'created_at'])
   if (entities !== 'all') query = query.where('entity', 'in', entities)
+  if (project !== undefined) query = query.where('name', '=', project)
+  if (find !== '') query = query.where(contains(sql`lower(${ID})`, sql`lower(${find})`))
   return query.orderBy('created_at', 'desc').limit(limit).execute()
+}
+
+/** Those of the projects that exist, in no order. */
+export async function readProjects(
+  control: ControlDb,
+  projectIds: readonly string[],
+): Promise<MadeProject[]> {
+  if (projectIds.length === 0) return []
+  return control
+    .selectFrom('projects')
+    .select(['entity', 'name', 'created_at'])
+    .where(ID, 'in', projectIds)
+    .execute()
 }
 
 /** Projects of an entity by name, one page. */
@@ -64,7 +84,7 @@ export async function projectIdsOf(tx: ControlTx, entity: string): Promise<strin
 export async function deleteProjects(tx: ControlTx, projectIds: readonly string[]): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('projects')
-    .where(sql<string>`entity || '/' || name`, 'in', projectIds)
+    .where(ID, 'in', projectIds)
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

@@ -56,7 +56,7 @@ test('projects without calls are shown, as those of people who only log runs', a
     const reply = await route.fetch()
     const { projects } = (await reply.json()) as { projects: { last_call_at: string | null }[] }
     await route.fulfill({
-      json: { projects: projects.filter(({ last_call_at }) => last_call_at === null) },
+      json: { projects: projects.filter(({ last_call_at }) => last_call_at === null), has_more: false },
     })
   })
   await page.goto('/')
@@ -80,6 +80,59 @@ test('a page asks for the projects only when somebody wants to go to another', a
   await expect(page).toHaveURL(new RegExp(`/${project}-other/traces`))
   await page.keyboard.press('ControlOrMeta+k')
   await expect(page.getByRole('option', { name: `Open ${project}`, exact: true })).toBeVisible()
+})
+
+test('of more projects than are listed, home says how many there are, and finds any by name, as the palette does', async ({
+  page,
+  project,
+  server,
+}) => {
+  await loadCalls(server.url, project, { count: 5 })
+  await loadCalls(server.url, `${project}-other`, { count: 5 })
+  // As if a thousand others had been used since; what is found by name comes from the server.
+  await page.route('**/projects/activity', async (route) => {
+    const reply = await route.fetch()
+    const { projects } = (await reply.json()) as { projects: { project: string }[] }
+    const others = projects.filter((one) => `local/${one.project}` !== project)
+    await route.fulfill({ json: { projects: others, has_more: true } })
+  })
+  await page.goto('/')
+  await expect(page.getByText('that were used last; others are found by name')).toBeVisible()
+  const rows = page.getByRole('grid', { name: 'Projects' }).getByRole('row')
+  await expect(rows.filter({ hasText: `${project}-other` })).toBeVisible()
+  await page.getByRole('textbox', { name: 'Find by name' }).fill(project.toUpperCase())
+  await expect(rows.filter({ hasText: project })).toHaveCount(2)
+  await page.getByRole('textbox', { name: 'Find by name' }).fill('no such project')
+  await expect(
+    page.getByRole('heading', { name: 'No project has “no such project” in its name' }),
+  ).toBeVisible()
+  await page.getByRole('button', { name: 'Project: ' }).click()
+  await page.getByRole('menuitem', { name: 'Find another project' }).click()
+  await page.keyboard.type(`open ${project}`)
+  await page.getByRole('option', { name: `Open ${project}`, exact: true }).click()
+  await expect(page).toHaveURL(new RegExp(`/${project}/traces`))
+})
+
+test('what is typed while the palette is loaded goes into it and not to the page', async ({ page }) => {
+  const chunk = Promise.withResolvers<void>()
+  await page.route('**/command-palette-*.js', async (route) => {
+    await chunk.promise
+    await route.continue()
+  })
+  await page.goto('/?connect=true')
+  await page.getByRole('heading', { name: 'Point a client here' }).waitFor()
+  await page.keyboard.press('ControlOrMeta+k')
+  // Alone, these keys open other pages.
+  await page.keyboard.type('go to sys')
+  const field = page.getByPlaceholder('Go to or do…')
+  await expect(field).toHaveValue('go to sys')
+  expect(new URL(page.url()).pathname).toBe('/')
+  chunk.resolve()
+  await expect(page.getByRole('option', { name: 'Go to System' })).toBeVisible()
+  await page.keyboard.type('tem')
+  await expect(field).toHaveValue('go to system')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/system/)
 })
 
 test('home has no serious violation, also where it is opened in dark', async ({ page, project, server }) => {

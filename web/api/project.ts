@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { ProjectActivity } from '../../src/trace/project/wire.ts'
+import type { ActivityRes, ProjectActivity } from '../../src/trace/project/wire.ts'
 import { askJson } from './client.ts'
 import { LIVE_MS } from './query-client.ts'
 
@@ -34,21 +34,37 @@ export function projectPath(project: ProjectName | string, part?: string): strin
 
 export type { ProjectActivity }
 
-/** Every project and its activity in the last 24 hours, the most recently used first. */
-export const activityQuery = queryOptions({
-  queryKey: ['projects'],
-  refetchInterval: LIVE_MS,
-  queryFn: async ({ signal }): Promise<ProjectActivity[]> =>
-    (await askJson<{ projects: ProjectActivity[] }>('/projects/activity', { signal })).projects,
-})
+/**
+ * The projects that were used last, with their activity in the last 24 hours, the most recently used first.
+ * @param find a part of `entity/project`; empty for all
+ */
+export function activityQuery(find = '') {
+  return queryOptions({
+    queryKey: ['projects', find],
+    refetchInterval: LIVE_MS,
+    queryFn: ({ signal }) =>
+      askJson<ActivityRes>(`/projects/activity${find === '' ? '' : `?find=${encodeURIComponent(find)}`}`, {
+        signal,
+      }),
+  })
+}
 
-/** Their names, by name. */
-export const projectsQuery = queryOptions({
-  ...activityQuery,
-  refetchInterval: false,
-  staleTime: 30_000,
-  select: (projects): ProjectName[] =>
-    projects
-      .map(({ entity, project }) => ({ entity, project }))
-      .sort((a, b) => projectId(a).localeCompare(projectId(b))),
-})
+/** Their names, by name, and whether there are more. */
+export function projectsQuery(find = '') {
+  return queryOptions({
+    ...activityQuery(find),
+    refetchInterval: false,
+    staleTime: 30_000,
+    select: ({ projects, has_more }): ProjectNames => ({
+      names: projects
+        .map(({ entity, project }) => ({ entity, project }))
+        .sort((a, b) => projectId(a).localeCompare(projectId(b))),
+      hasMore: has_more,
+    }),
+  })
+}
+
+interface ProjectNames {
+  names: ProjectName[]
+  hasMore: boolean
+}

@@ -13,13 +13,19 @@ const isName = (value: unknown): value is ProjectName =>
 export function useCurrentProject(): ProjectName | undefined {
   const { entity, project } = useParams({ strict: false })
   const isNamed = entity !== undefined && project !== undefined
-  const { data } = useQuery({ ...projectsQuery, enabled: !isNamed })
+  const { data } = useQuery({ ...projectsQuery(), enabled: !isNamed })
   useEffect(() => {
     if (entity !== undefined && project !== undefined) remember(LAST, { entity, project })
   }, [entity, project])
+  const last = isNamed ? undefined : recall(LAST, isName)
+  const isLast = (name: ProjectName) => last !== undefined && projectId(name) === projectId(last)
+  const isElsewhere = data?.hasMore === true && last !== undefined && !data.names.some(isLast)
+  const { data: others, isPending } = useQuery({
+    ...projectsQuery(last && projectId(last)),
+    enabled: isElsewhere,
+  })
   if (isNamed) return { entity, project }
-  const last = recall(LAST, isName)
+  if (data === undefined || (isElsewhere && isPending)) return last
   // A project of another server may be remembered under the same address.
-  const known = data?.find((name) => last !== undefined && projectId(name) === projectId(last))
-  return known ?? (data === undefined ? last : data[0])
+  return [...data.names, ...(others?.names ?? [])].find(isLast) ?? data.names[0]
 }

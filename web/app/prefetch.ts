@@ -1,21 +1,25 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { prefetchPalette } from './palette.tsx'
 import { router } from './router.tsx'
 
 /**
- * Loads the pages that were not opened yet, one after the other while the browser is idle: they open at once, and
- * without the server. The first page has its data before.
+ * Loads the palette and the pages that were not opened yet, one after the other while the browser is idle: they open at
+ * once, and without the server. The first page has its data before.
  */
 export function prefetchPages(queryClient: QueryClient): void {
-  const routes = Object.values(router.routesById)
+  const parts = [
+    prefetchPalette,
+    ...Object.values(router.routesById).map((route) => () => router.loadRouteChunk(route)),
+  ]
   const isLoading = (): boolean => router.state.status === 'pending' || queryClient.isFetching() > 0
   const next = async (): Promise<void> => {
     if (isLoading()) {
       setTimeout(() => whenIdle(next), BUSY_MS)
       return
     }
-    const route = routes.shift()
-    if (route === undefined) return
-    await router.loadRouteChunk(route)
+    const load = parts.shift()
+    if (load === undefined) return
+    await load()
     whenIdle(next)
   }
   setTimeout(() => whenIdle(next), BUSY_MS)

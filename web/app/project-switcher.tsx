@@ -7,10 +7,17 @@ import { type ProjectName, projectId, projectsQuery } from '../api/project.ts'
 import { Menu } from '../components/menu.tsx'
 
 /** Which project is open, and the way to another one. */
-export function ProjectSwitcher({ project }: { project: ProjectName | undefined }) {
+export function ProjectSwitcher({
+  project,
+  onFind,
+}: {
+  project: ProjectName | undefined
+  /** Opens the palette, which finds any project. */
+  onFind: () => void
+}) {
   // Every page has the switcher, and the list costs the server a scan over every call.
   const [isWanted, setWanted] = useState(false)
-  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: isWanted })
+  const { data: projects } = useQuery({ ...projectsQuery(), enabled: isWanted })
   const navigate = useNavigate()
   const current = project && projectId(project)
   return (
@@ -37,7 +44,7 @@ export function ProjectSwitcher({ project }: { project: ProjectName | undefined 
       groups={[
         {
           label: 'Projects',
-          entries: projects.map((name) => ({
+          entries: (projects?.names ?? []).map((name) => ({
             label: projectId(name),
             isChosen: projectId(name) === current,
             onSelect: () => void navigate({ to: '/$entity/$project/traces', params: name }),
@@ -45,6 +52,7 @@ export function ProjectSwitcher({ project }: { project: ProjectName | undefined 
         },
         {
           entries: [
+            ...(projects?.hasMore === true ? [{ label: 'Find another project', onSelect: onFind }] : []),
             { label: 'All projects', onSelect: () => void navigate({ to: '/' }) },
             ...(project === undefined
               ? []

@@ -46,7 +46,7 @@ export function Rail({ project, onPalette, onKeys }: RailProps) {
       )}
     >
       <div className="flex h-11 shrink-0 items-center gap-1 px-2 max-md:hidden">
-        {!isCollapsed && <ProjectSwitcher project={project} />}
+        {!isCollapsed && <ProjectSwitcher project={project} onFind={onPalette} />}
         <IconButton
           label={isCollapsed ? 'Widen the rail' : 'Narrow the rail'}
           icon={<PanelLeft size={16} />}

@@ -1,6 +1,7 @@
 import { Autocomplete as Base } from '@base-ui/react/autocomplete'
 import { Dialog as BaseDialog } from '@base-ui/react/dialog'
 import { Search } from 'lucide-react'
+import { PALETTE, PALETTE_BACKDROP, PALETTE_FIELD, PALETTE_LINE, type PaletteText } from './early-palette.tsx'
 import { POPUP_ITEM } from './popup-style.ts'
 
 export interface Command {
@@ -14,35 +15,31 @@ export interface Command {
 /** Everything that can be done or gone to, found by typing. */
 export function CommandPalette({
   commands,
-  isOpen,
+  text,
+  onText,
   onClose,
-}: {
-  commands: readonly Command[]
-  isOpen: boolean
-  onClose: () => void
-}) {
+}: PaletteText & { commands: readonly Command[] }) {
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <BaseDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/35" />
-        <BaseDialog.Popup
-          data-modal
-          aria-label="Commands"
-          className="raised-shade animate-rise fixed top-[12vh] left-1/2 z-50 flex max-h-[60vh] w-[min(34rem,calc(100vw-24px))] -translate-x-1/2 flex-col rounded-lg bg-raised outline-none"
-        >
+        <BaseDialog.Backdrop className={PALETTE_BACKDROP} />
+        <BaseDialog.Popup data-modal aria-label="Commands" className={PALETTE}>
           <Base.Root
             items={commands}
             inline
             open
             autoHighlight="always"
+            value={text}
+            onValueChange={(next, { reason }) => reason !== 'item-press' && onText(next)}
             itemToStringValue={(command) => `${command.label} ${command.also ?? ''}`}
           >
-            <div className="flex items-center gap-2 border-b border-hair px-3">
+            <div className={PALETTE_LINE}>
               <Search size={16} className="text-muted" aria-hidden />
               <Base.Input
-                aria-label="Find a command"
-                placeholder="Go to or do…"
-                className="h-11 flex-1 bg-transparent text-base text-strong outline-none placeholder:text-muted"
+                {...PALETTE_FIELD}
+                autoFocus
+                // What was typed before the palette was loaded goes on at its end.
+                onFocus={({ currentTarget }) => currentTarget.setSelectionRange(text.length, text.length)}
               />
             </div>
             <Base.Empty className="px-4 py-3 text-muted empty:hidden">Nothing by that name</Base.Empty>

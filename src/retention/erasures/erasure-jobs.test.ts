@@ -80,7 +80,7 @@ it('projects that another server begins while their entity is erased go too', as
   await using _started = await jobQueue.start()
   await expect.poll(async () => (await queries.findErasure(control, id))?.gone_at).toBeTruthy()
   expect(erased).toEqual([[first], [first, late], [first, last, late]])
-  expect(await createProjects({ control }).newest(9, ['crew'])).toEqual([])
+  expect(await createProjects({ control }).list({ entity: 'crew', after: '', limit: 9 })).toEqual([])
 })
 
 it('the names of a user and an entity are taken until their erasure ends, also when it is repeated', async () => {

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
+import { contains } from '../../stores/control-db/contains.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import type {
   AnnotationQueueItemsTable,
@@ -75,15 +76,10 @@ export async function listQueueIds(
     .where('project_id', '=', selection.project_id)
     .where('deleted_at', 'is', null)
   const { name } = selection
-  if (name) query = query.where(contains('name_lower', name.toLowerCase()))
+  if (name) query = query.where(contains(sql.ref('name_lower'), sql.val(name.toLowerCase())))
   for (const [column, direction] of page.order) query = query.orderBy(sql.ref(column), direction)
   const rows = await query.limit(page.limit).offset(page.offset).execute()
   return rows.map(({ id }) => id)
-}
-
-/** Whether a text contains another, in SQL that both databases support: `like` would need escapes. */
-function contains(column: 'name_lower', part: string) {
-  return sql<boolean>`replace(${sql.ref(column)}, ${part}, '') <> ${sql.ref(column)}`
 }
 
 /** Queues in the order of their ids, without those that have been deleted meanwhile. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createTestAccounts, type KeyClient } from '../../accounts/test-accounts.ts'
+import { newId } from '../../ids.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { finishedCall, writeCalls } from '../test-calls.ts'
 
@@ -79,5 +81,51 @@ describe('GET /projects/activity', () => {
     expect(byName.get(names[0])).toMatchObject({ entity: 'test', failed: 0, calls_by_hour: hours({ 0: 1 }) })
     expect(byName.get(names[1])).toMatchObject({ failed: 1, calls_by_hour: hours({ 2: 2 }) })
     expect(byName.get(names[2])).toMatchObject({ failed: 0, calls_by_hour: hours({}), last_call_at: null })
+  })
+})
+
+describe('GET /projects/activity of more projects than it lists', () => {
+  const crowded = useTestServer({ auth: 'keys' })
+  interface Reply {
+    projects: { entity: string; project: string }[]
+    has_more: boolean
+  }
+
+  it('200 with those used last, whenever they were made, any by its name, and the only one of a key', async () => {
+    const accounts = createTestAccounts(crowded)
+    const ada = await accounts.newUser('ada')
+    const list = async (client: KeyClient, find = '') =>
+      replyOf<Reply>(await client.get(`/projects/activity?find=${encodeURIComponent(find)}`))
+    const use = async (name: string, hoursAgo: number) => {
+      const started_at = new Date(Date.now() - hoursAgo * 3_600_000).toISOString()
+      const start = { id: newId(), trace_id: newId(), op_name: 'op', attributes: {}, inputs: {} }
+      const body = { start: { ...start, project_id: `ada/${name}`, started_at } }
+      expect((await ada.post('/call/start', body)).status).toBe(200)
+    }
+    await use('Busy', 1)
+    await use('once-busy', 30)
+    await ada.post('/obj/create', { obj: { project_id: 'ada/quiet', object_id: 'o', val: 1 } })
+    expect(await list(ada)).toMatchObject({ has_more: false })
+    const newer = Array.from({ length: 1000 }, (_, at) => ({
+      entity: 'ada',
+      name: `newer-${at}`,
+      created_at: new Date(Date.now() + at).toISOString(),
+    }))
+    await crowded.stores.control.insertInto('projects').values(newer).execute()
+    const { projects, has_more } = await list(ada)
+    const names = projects.map(({ project }) => project)
+    expect(has_more).toBe(true)
+    expect(names).toHaveLength(1000)
+    expect(names).toEqual(expect.arrayContaining(['Busy', 'once-busy', 'newer-999', 'newer-2']))
+    expect(names).not.toContain('quiet')
+    expect((await list(ada, 'A/QUI')).projects).toMatchObject([{ entity: 'ada', project: 'quiet' }])
+    expect(await list(ada, 'busy')).toMatchObject({
+      projects: [{ project: 'Busy', last_call_at: expect.any(String) }, { project: 'once-busy' }],
+      has_more: false,
+    })
+    const made = await ada.post('/v1/accounts/keys', { name: 'one', scope: 'all', project_id: 'ada/quiet' })
+    const limited = accounts.as((await replyOf<{ key: string }>(made)).key)
+    expect(await list(limited)).toMatchObject({ projects: [{ project: 'quiet' }], has_more: false })
+    expect(await list(limited, 'busy')).toEqual({ projects: [], has_more: false })
   })
 })

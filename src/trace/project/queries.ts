@@ -27,14 +27,16 @@ export interface ActivityRow {
 /**
  * How many calls started in each project in each of the hours before now. Parts are counted and not calls, so that
  * nothing has to be merged for an overview: a call that was sent twice counts twice until its parts are.
+ * @param find a part of the names of the projects, in any case; empty for all
  */
-export function selectActivity(hours: number): Query {
+export function selectActivity(hours: number, find: string): Query {
   return {
     sql: `SELECT project_id,
         least(intDiv(greatest(dateDiff('second', if(has_start = 1, started_at, ended_at), now64(6)), 0), 3600), {hours:UInt8}) AS hour,
         countIf(has_start = 1) AS calls, countIf(ifNull(exception, '') != '') AS failed, max(started_at) AS last_call_at
-      FROM ${CALL_ROWS} WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
-    params: { hours },
+      FROM ${CALL_ROWS} ${find === '' ? '' : 'PREWHERE positionCaseInsensitiveUTF8(project_id, {find:String}) > 0'}
+      WHERE has_start = 1 OR ifNull(exception, '') != '' GROUP BY project_id, hour`,
+    params: { hours, find },
   }
 }
 

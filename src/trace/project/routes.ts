@@ -12,6 +12,7 @@ export function projectRoutes(project: Project): Route[] {
       summary: 'List projects with their latest activity',
       family: 'trace',
       access: 'any-key',
+      query: wire.ActivityReq,
       reply: 'json',
       response: wire.ActivityRes,
       handle: project.activity,

@@ -1,3 +1,5 @@
+import { placeOf, type Rights } from '../../access.ts'
+import type { MadeProject } from '../../accounts/project-name.ts'
 import type { Projects } from '../../accounts/projects.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
@@ -10,7 +12,7 @@ import type * as wire from './wire.ts'
 /** What an overview shows of the past. */
 const ACTIVITY_HOURS = 24
 
-/** Projects of one overview; the newest are shown. */
+/** Projects of one overview, which a page draws and asks for again and again; those used last are shown. */
 const PROJECTS_MAX = 1000
 
 /** How long a project keeps its calls, in days; null without end. */
@@ -22,7 +24,7 @@ export interface CallRetention {
 /** The storage and settings of a project: everything that is sent is stored, as its redaction leaves it. */
 export interface Project {
   /** Projects that the caller may read, the most recently used first. */
-  activity(req: unknown, context: CallContext): Promise<wire.ActivityRes>
+  activity(req: wire.ActivityReq, context: CallContext): Promise<wire.ActivityRes>
   stats(req: wire.ProjectStatsReq, context: CallContext): Promise<wire.ProjectStatsRes>
   retention(req: wire.ProjectReq): Promise<wire.RetentionRes>
   /** Wire: null, or no number, keeps calls without end. */
@@ -43,20 +45,44 @@ export function createProject(deps: {
 }): Project {
   const { traces, files, projects, redaction, retention } = deps
 
-  async function activity(_req: unknown, { caller, signal }: CallContext): Promise<wire.ActivityRes> {
-    const { rights } = caller
-    const newest = (await projects.newest(PROJECTS_MAX, rights.entities)).filter(({ entity, name }) =>
-      rights.allows('read', { entity, project: name }),
+  async function activity(
+    { find }: wire.ActivityReq,
+    { caller: { rights }, signal }: CallContext,
+  ): Promise<wire.ActivityRes> {
+    const selection = { entities: readableEntities(rights), project: rights.project, find }
+    const newest = await projects.newest(PROJECTS_MAX + 1, selection)
+    if (newest.length === 0) return { projects: [], has_more: false }
+    const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS, find), signal)
+    const byProject = new Map(
+      Map.groupBy(await rowsOf(counted), (row) => row.project_id)
+        .entries()
+        .map(([id, rows]) => [id, activityOf(rows)]),
     )
-    const counted = traces.query<queries.ActivityRow>(queries.selectActivity(ACTIVITY_HOURS), signal)
-    const byProject = Map.groupBy(await rowsOf(counted), (row) => row.project_id)
-    const shown = newest.map(({ entity, name, created_at }) => ({
+    const has_more = newest.length > PROJECTS_MAX
+    const listed = has_more ? await usedLast(byProject, newest, rights) : newest
+    const shown = listed.map(({ entity, name, created_at }) => ({
       entity,
       project: name,
       created_at,
-      ...activityOf(byProject.get(`${entity}/${name}`) ?? []),
+      ...(byProject.get(`${entity}/${name}`) ?? activityOf([])),
     }))
-    return { projects: shown.toSorted((a, b) => (usedAt(a) < usedAt(b) ? 1 : -1)) }
+    return { projects: shown.toSorted((a, b) => (usedAt(a) < usedAt(b) ? 1 : -1)), has_more }
+  }
+
+  /** Of more projects than are shown, those with the newest calls, and the newest where these are too few. */
+  async function usedLast(
+    activities: ReadonlyMap<string, Activity>,
+    newest: readonly MadeProject[],
+    rights: Rights,
+  ): Promise<MadeProject[]> {
+    const used = [...activities]
+      .filter(([id, { last_call_at }]) => last_call_at !== null && rights.allows('read', placeOf(id)))
+      .toSorted(([, a], [, b]) => ((a.last_call_at ?? '') < (b.last_call_at ?? '') ? 1 : -1))
+      .map(([id]) => id)
+      .slice(0, PROJECTS_MAX)
+    const isUsed = new Set(used)
+    const others = newest.filter(({ entity, name }) => !isUsed.has(`${entity}/${name}`))
+    return [...(await projects.made(used)), ...others].slice(0, PROJECTS_MAX)
   }
 
   async function stats(req: wire.ProjectStatsReq, { signal }: CallContext): Promise<wire.ProjectStatsRes> {
@@ -106,9 +132,14 @@ export function createProject(deps: {
   }
 }
 
-function activityOf(
-  rows: readonly queries.ActivityRow[],
-): Omit<wire.ProjectActivity, 'entity' | 'project' | 'created_at'> {
+/** The entities of whose projects a caller may read all, or its only one. */
+function readableEntities({ entities, project, allows }: Rights): Rights['entities'] {
+  return entities === 'all' ? entities : entities.filter((entity) => allows('read', { entity, project }))
+}
+
+type Activity = Omit<wire.ProjectActivity, 'entity' | 'project' | 'created_at'>
+
+function activityOf(rows: readonly queries.ActivityRow[]): Activity {
   const calls_by_hour = Array.from({ length: ACTIVITY_HOURS }, () => 0)
   let failed = 0
   let last_call_at: string | null = null

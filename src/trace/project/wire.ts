@@ -55,5 +55,13 @@ export const ProjectActivity = z
   })
   .meta({ id: 'ProjectActivity' })
 export type ProjectActivity = z.input<typeof ProjectActivity>
-export const ActivityRes = z.object({ projects: z.array(ProjectActivity) })
+/** Of all projects without `find`; else of those with this part in `entity/project`, in any case. */
+export const ActivityReq = z.strictObject({ find: z.string().default('') })
+export type ActivityReq = z.output<typeof ActivityReq>
+export const ActivityRes = z.object({
+  projects: z.array(ProjectActivity),
+  has_more: z.boolean().meta({
+    description: 'Whether there are more such projects, which were used longer ago; `find` finds them',
+  }),
+})
 export type ActivityRes = z.input<typeof ActivityRes>

@@ -1,13 +1,15 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { Plug, X } from 'lucide-react'
+import { Plug, Search, X } from 'lucide-react'
 import { meQuery } from '../../api/accounts.ts'
 import { isSignedIn } from '../../api/key.ts'
 import { activityQuery, type ProjectName } from '../../api/project.ts'
 import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import { formatCount } from '../../components/format.ts'
+import { Input } from '../../components/input.tsx'
 import { Page } from '../../components/page.tsx'
-import { ErrorState, StaleBanner } from '../../components/states.tsx'
+import { EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
 import { Connect } from './connect.tsx'
 import { FirstCalls } from './first-calls.tsx'
 import { NarrowProject, PROJECT_COLUMNS, type ProjectRow, projectRow } from './project-columns.tsx'
@@ -16,16 +18,19 @@ const route = getRouteApi('/')
 
 /** Activity on this server, and how to send the first calls. */
 export function HomePage() {
-  const { connect } = route.useSearch()
+  const { connect, find } = route.useSearch()
   const navigate = useNavigate()
-  const { data, error, refetch } = useQuery(activityQuery)
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...activityQuery(find),
+    placeholderData: keepPreviousData,
+  })
   const { data: entity = 'local' } = useQuery({
     ...meQuery,
     enabled: isSignedIn(),
     select: (me) => me.default_entity,
   })
-  const projects = data?.map(projectRow)
-  const isFirstRun = projects?.length === 0
+  const projects = data?.projects.map(projectRow)
+  const isFirstRun = projects?.length === 0 && find === ''
   const show = (isShown: boolean) => void navigate({ to: '/', search: isShown ? { connect: true } : {} })
   if (projects === undefined && error !== null)
     return (
@@ -47,14 +52,47 @@ export function HomePage() {
           </Button>
         )
       }
+      toolbar={
+        isFirstRun || connect ? undefined : (
+          <Choice shown={data?.has_more === true ? data.projects.length : undefined} />
+        )
+      }
     >
       {error !== null && <StaleBanner error={error} onRetry={() => void refetch()} />}
       {isFirstRun || connect ? (
         <FirstRun name={projects?.[0] ?? { entity, project: 'my-project' }} />
+      ) : projects?.length === 0 ? (
+        <EmptyState
+          title={`No project has “${find}” in its name`}
+          actions={<Button onClick={() => show(false)}>Show all</Button>}
+        />
       ) : (
-        <ProjectTable projects={projects} />
+        <ProjectTable projects={projects} find={find} isStale={isPlaceholderData} />
       )}
     </Page>
+  )
+}
+
+/** Which projects are listed. @param shown how many, where there are more */
+function Choice({ shown }: { shown: number | undefined }) {
+  const { find } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <>
+      <Input
+        label="Find by name"
+        placeholder="Find by name"
+        icon={<Search size={14} aria-hidden />}
+        className="w-64 max-md:flex-1"
+        value={find}
+        onValueChange={(next) => void navigate({ search: { find: next }, replace: true })}
+      />
+      {shown !== undefined && (
+        <span className="truncate text-xs text-muted">
+          the {formatCount(shown)} that were used last; others are found by name
+        </span>
+      )}
+    </>
   )
 }
 
@@ -72,7 +110,13 @@ function FirstRun({ name: { entity, project } }: { name: ProjectName }) {
 
 const SKELETON_ROWS = 6
 
-function ProjectTable({ projects }: { projects: ProjectRow[] | undefined }) {
+interface ProjectTableProps {
+  projects: ProjectRow[] | undefined
+  find: string
+  isStale: boolean
+}
+
+function ProjectTable({ projects, find, isStale }: ProjectTableProps) {
   const navigate = useNavigate()
   return (
     <DataTable
@@ -85,6 +129,8 @@ function ProjectTable({ projects }: { projects: ProjectRow[] | undefined }) {
       onOpen={({ entity, project }) =>
         void navigate({ to: '/$entity/$project/traces', params: { entity, project } })
       }
+      question={find}
+      isStale={isStale}
       narrow={(row) => <NarrowProject row={row} />}
     />
   )

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createKey, type KeyCreateReq, type KeyCreateRes } from '../../api/accounts.ts'
 import { projectId, projectsQuery } from '../../api/project.ts'
@@ -30,7 +30,7 @@ export function NewKey({ user, onMade }: NewKeyProps) {
   const [project, setProject] = useState('')
   const [scope, setScope] = useState<KeyCreateReq['scope']>('all')
   const [expiry, setExpiry] = useState<Expiry>('never')
-  const { data: projects = [] } = useQuery(projectsQuery)
+  const { data: projects } = useQuery({ ...projectsQuery(project.trim()), placeholderData: keepPreviousData })
   const create = useChange(createKey, {
     failed: 'The key was not made',
     onDone: (key) => {
@@ -38,7 +38,7 @@ export function NewKey({ user, onMade }: NewKeyProps) {
       onMade(key)
     },
   })
-  const suggestions = projects
+  const suggestions = (projects?.names ?? [])
     .map((one) => ({ value: projectId(one) }))
     .filter(({ value }) => value.includes(project))
   return (
