@@ -40,6 +40,7 @@ describe('GET /metrics', () => {
     expect(gain('heddle_writes_rejected_total{table="calls"}')).toBe(0)
     expect(sampleOf(after, 'heddle_writes_pending{table="calls"}')).toBe(0)
     expect(sampleOf(after, 'process_resident_memory_bytes')).toBeGreaterThan(0)
+    expect(after).toContain('# HELP nodejs_eventloop_lag_p99_seconds 99th percentile of the lag')
   })
 
   it('accepted rows are applied, pending or rejected at any moment, and readers that meet see one moment', async () => {
