@@ -11,6 +11,7 @@ import type { Blobs } from './stores/blobs/port.ts'
 import type { Peers } from './stores/control-db/peers.ts'
 import type { ControlDb, ControlDbWatch } from './stores/control-db/port.ts'
 import { type DataFolderUse, openDataFolder, openingOf } from './stores/data-folder.ts'
+import { lacksRoom } from './stores/disk-errors.ts'
 import { checkPlaces, type Places } from './stores/move/records.ts'
 import type { RedisOptions } from './stores/redis/address.ts'
 import type { RedisUse } from './stores/redis/redis-peers.ts'
@@ -170,7 +171,10 @@ async function named<Store>(store: string, path: string, open: () => Promise<Sto
     return await open()
   } catch (error) {
     const causes = [...new Set(causesOf(error))].join(': ')
-    throw new Error(`The ${store} ${path} cannot be opened: ${causes}`, { cause: error })
+    const why = (await lacksRoom(path))
+      ? `The disk of the data folder is full: free some space and start again (${causes})`
+      : causes
+    throw new Error(`The ${store} ${path} cannot be opened: ${why}`, { cause: error })
   }
 }
 

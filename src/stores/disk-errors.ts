@@ -1,3 +1,5 @@
+import { statfs } from 'node:fs/promises'
+import { dirname, isAbsolute } from 'node:path'
 import { type ClientError, StoreFailed } from '../errors.ts'
 
 /** 503: the disk is full, and the write was rolled back. */
@@ -25,6 +27,16 @@ export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof StoreFailed) || !(error.cause instanceof Error) || !('code' in error.cause))
     return false
   return typeof error.cause.code === 'string' && FULL_CODES.has(error.cause.code)
+}
+
+/** ClickHouse reserves a mebibyte for each part that it writes: with less than two, a start finds no room. */
+const START_BYTES_MIN = 2 * 1024 ** 2
+
+/** Whether a start may have failed since the disk of a file or folder has no room for it; not of a store elsewhere. */
+export async function lacksRoom(path: string): Promise<boolean> {
+  if (!isAbsolute(path)) return false
+  const space = await statfs(dirname(path)).catch(() => undefined)
+  return space !== undefined && space.bavail * space.bsize < START_BYTES_MIN
 }
 
 /** Whether an error says that there is no such file. */

@@ -55,3 +55,15 @@ describe('a full disk', () => {
     expect((await newest(model.id)).step).toBe(step + 1)
   })
 })
+
+describe('a start on a full disk', () => {
+  it('ends with that cause, and what to do', async () => {
+    // All but a mebibyte, so that the lock of the folder still fits.
+    const fullDisk =
+      'mount -t tmpfs -o size=48m tmpfs "$HEDDLE_DATA" && head -c 47m /dev/zero > "$HEDDLE_DATA/filler" && exec "$@"'
+    const start = startServer({}, { launcher: ['unshare', '-Urm', 'sh', '-c', fullDisk, 'sh'] })
+    await expect(start).rejects.toThrow(
+      'The disk of the data folder is full: free some space and start again',
+    )
+  })
+})
