@@ -5,6 +5,7 @@ import type { Line } from './line.ts'
 import { aboveZero } from './log-scale.ts'
 import { smoothed } from './smoothing.ts'
 import { tickText } from './tick-text.ts'
+import { unitOf } from './unit.ts'
 
 export interface PlotProps {
   xs: readonly number[]
@@ -71,7 +72,7 @@ export function Plot(props: PlotProps) {
   return <div ref={host} aria-hidden className="absolute inset-0 overflow-hidden" />
 }
 
-/** Per line: low and high of its band, its raw values, and its smoothed ones. */
+/** Per line: low and high of its band, its raw values, and its smoothed ones, in their unit. */
 function dataOf({
   xs,
   lines,
@@ -83,8 +84,10 @@ function dataOf({
     values,
     ...(smoothing > 0 ? [smoothed(xs, values, smoothing)] : []),
   ])
+  const unit = unitOf(lines)
+  const inUnits = unit === 1 ? rows : rows.map((row) => row.map((value) => value && value / unit))
   // Undrawn, such a value is a gap; given to the scale, it would be a spike.
-  const drawn = scale === 'log' ? rows.map((row) => row.map(aboveZero)) : rows
+  const drawn = scale === 'log' ? inUnits.map((row) => row.map(aboveZero)) : inUnits
   return [xs, ...drawn].map((row) => [...row]) as UPlot.AlignedData
 }
 
@@ -113,8 +116,12 @@ function optionsOf(element: HTMLElement, latest: React.RefObject<PlotProps>): UP
       {
         ...axis,
         size: 50,
-        values: (_plot, ticks, _axis, _space, step) =>
-          ticks.map((tick) => (tick == null ? '' : tickText(tick, scale === 'log' ? tick : step))),
+        values: (_plot, ticks, _axis, _space, step) => {
+          const unit = unitOf(latest.current.lines)
+          return ticks.map((tick) =>
+            tick == null ? '' : tickText(tick * unit, (scale === 'log' ? tick : step) * unit),
+          )
+        },
       },
     ],
     series: [{}, ...series],
@@ -172,12 +179,12 @@ function withAlpha(color: string, alpha: number): string {
 }
 
 /** The limit, and the step that is looked at. */
-function drawMarks(plot: UPlot, { threshold, markX }: PlotProps): void {
+function drawMarks(plot: UPlot, { lines, threshold, markX }: PlotProps): void {
   const { ctx, bbox } = plot
   ctx.save()
   ctx.lineWidth = devicePixelRatio
   if (threshold !== undefined) {
-    const y = Math.round(plot.valToPos(threshold, 'y', true))
+    const y = Math.round(plot.valToPos(threshold / unitOf(lines), 'y', true))
     if (y > bbox.top && y < bbox.top + bbox.height) {
       ctx.strokeStyle = ink('warn')
       ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio])

@@ -9,4 +9,5 @@ it.each([
   [4e-6, 1e-6, '4.0e\u22126'],
   [1200, 200, '1,200'],
   [2e6, 1e6, '2.0e+6'],
+  [2e303, 1e303, '2.0e+303'],
 ])('%d by %d', (value, step, text) => expect(tickText(value, step)).toBe(text))
