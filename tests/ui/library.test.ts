@@ -1,4 +1,5 @@
 import type { WireServer } from '../wire/server.ts'
+import { post } from './bulk.ts'
 import { expect, seriousViolations, test } from './heddle.ts'
 import { runWeaveOnce } from './weave-client.ts'
 
@@ -139,4 +140,37 @@ test('the library and refs have no serious violation', async ({ page, server }) 
   await page.goto(`/${PROJECT}/calls/${explained}`)
   await page.getByRole('link', { name: /^sums row/ }).waitFor()
   expect(await seriousViolations(page)).toEqual([])
+})
+
+test('lists of more objects than a page are whole, and an object of any age is found by its name', async ({
+  page,
+  project,
+  server,
+}) => {
+  const names = Array.from({ length: 130 }, (_, at) => `obj-${at}`)
+  for (const object_id of names)
+    await post(server.url, '/obj/create', { obj: { project_id: project, object_id, val: { a: object_id } } })
+  for (const name of names.slice(0, 105))
+    await post(server.url, `/v2/${project}/datasets`, { name: `data-${name}`, rows: [{ a: 1 }] })
+  const limits: number[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/objs/query')) limits.push(request.postDataJSON().limit)
+  })
+  await page.goto(`/${project}/library`)
+  const objects = page.getByRole('grid', { name: 'All objects' })
+  await objects.getByRole('row').nth(1).waitFor()
+  await page.getByRole('textbox', { name: 'Find by name' }).fill('OBJ-7')
+  await expect(objects).toHaveAttribute('aria-rowcount', '23')
+  await expect(objects.getByRole('row', { name: /^obj-7 / })).toBeVisible()
+  await page.getByRole('textbox', { name: 'Find by name' }).fill('obj-nine')
+  await expect(page.getByRole('heading', { name: 'No name has “obj-nine” in it' })).toBeVisible()
+  await page.goto(`/${project}/datasets`)
+  const datasets = page.getByRole('grid', { name: 'Datasets' })
+  await expect(datasets).toHaveAttribute('aria-rowcount', '102')
+  await datasets.getByRole('row').nth(1).focus()
+  await page.keyboard.press('End')
+  await expect(datasets).toHaveAttribute('aria-rowcount', '106')
+  await page.keyboard.press('End')
+  await expect(datasets.getByRole('row', { name: /data-obj-0 / })).toContainText('1')
+  expect(Math.max(...limits)).toBe(100)
 })

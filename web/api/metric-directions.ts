@@ -20,7 +20,7 @@ export function directionsQuery(project: string) {
 
 async function readDirections(project: string, signal: AbortSignal): Promise<Directions> {
   const filter = { object_ids: [DIRECTIONS_OBJECT], latest_only: true }
-  const [latest] = await listObjects(project, filter, { signal, values: 'with' })
+  const [latest] = await listObjects(project, filter, { limit: 1, values: 'with', signal })
   const stored = Object.entries(objectOf(objectOf(latest?.val)['directions']))
   return new Map(
     stored.flatMap(([metric, direction]): [string, Direction][] =>

@@ -11,23 +11,37 @@ export type StoredRow = OnWire<TableRow>
 interface ObjectsFilter {
   base_object_classes?: readonly string[]
   object_ids?: readonly string[]
+  /** A part of their names, in any case. */
+  name_contains?: string
   is_op?: boolean
   latest_only?: boolean
 }
 
-/** Objects of one list; the newest are shown. */
-export const OBJECTS_MAX = 1000
+/** Versions of one object; the newest are listed. */
+const VERSIONS_MAX = 1000
 
-/** Versions of objects, without their values where those are not needed. */
+/** Objects that a list loads at once: more than a screen has. */
+export const OBJECTS_PAGE = 100
+
+interface ObjectsPage {
+  offset?: number
+  limit: number
+  /** Whether they come with their values. */
+  values: 'with' | 'without'
+  signal: AbortSignal
+}
+
+/** One page of versions of objects, the newest first. */
 export async function listObjects(
   project_id: string,
   filter: ObjectsFilter,
-  { signal, values }: { signal: AbortSignal; values: 'with' | 'without' },
+  { offset = 0, limit, values, signal }: ObjectsPage,
 ): Promise<StoredObject[]> {
   const body = {
     project_id,
     filter,
-    limit: OBJECTS_MAX,
+    offset,
+    limit,
     sort_by: [{ field: 'created_at', direction: 'desc' }],
     metadata_only: values === 'without',
     include_tags_and_aliases: true,
@@ -45,11 +59,19 @@ async function readObject(
   return (await askJson<{ obj: StoredObject }>('/obj/read', { body, signal })).obj
 }
 
-/** Every version of an object, the newest first. */
+/** How a list of objects goes on: a page that is not full is the last. */
+export const OBJECTS_PAGING = {
+  initialPageParam: 0,
+  getNextPageParam: (page: readonly unknown[], _pages: unknown, offset: number) =>
+    page.length < OBJECTS_PAGE ? undefined : offset + OBJECTS_PAGE,
+}
+
+/** The versions of an object, the newest first. */
 export function versionsQuery(project: string, name: string) {
   return queryOptions({
     queryKey: ['objects', project, name, 'versions'],
-    queryFn: ({ signal }) => listObjects(project, { object_ids: [name] }, { signal, values: 'without' }),
+    queryFn: ({ signal }) =>
+      listObjects(project, { object_ids: [name] }, { limit: VERSIONS_MAX, values: 'without', signal }),
   })
 }
 

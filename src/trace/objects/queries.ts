@@ -69,8 +69,12 @@ export function selectVersions(projectId: string, objectIds: readonly string[]):
 export function selectObjects(req: ObjsQueryReq, page: Page): Query {
   const params = createParams()
   const project = params.bindProject(req.project_id)
-  const ids = req.filter?.object_ids
-  const condition = ids?.length ? `object_id IN ${params.bindTexts(ids)}` : '1'
+  const { object_ids: ids, name_contains: part } = req.filter ?? {}
+  const named = [
+    ...(ids?.length ? [`object_id IN ${params.bindTexts(ids)}`] : []),
+    ...(part ? [`positionCaseInsensitiveUTF8(object_id, ${params.bind(part, 'String')}) > 0`] : []),
+  ]
+  const condition = named.join(' AND ') || '1'
   const order = (req.sort_by ?? [])
     .filter(({ field }) => field === 'object_id' || field === 'created_at')
     .map(({ field, direction }) => `${field} ${direction}`)

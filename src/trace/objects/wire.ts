@@ -68,6 +68,10 @@ export const ObjsFilter = z.object({
   latest_only: z.boolean().nullish(),
   tags: NullishStrings,
   aliases: NullishStrings,
+  name_contains: z
+    .string()
+    .nullish()
+    .meta({ description: 'Of Heddle alone: objects with this in their name, in any case' }),
 })
 export type ObjsFilter = z.output<typeof ObjsFilter>
 

@@ -40,6 +40,7 @@ export function PagedTable<Row extends { id: string }>(props: PagedTableProps<Ro
         rowAt={(index) => data?.[index]}
         rowId={(row) => row.id}
         onRange={onRange}
+        isStale={query.isPlaceholderData}
         {...table}
       />
     </>

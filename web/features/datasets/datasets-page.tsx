@@ -1,21 +1,28 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { countRows, listObjects, type StoredObject, tableOf } from '../../api/objects.ts'
+import {
+  countRows,
+  listObjects,
+  OBJECTS_PAGE,
+  OBJECTS_PAGING,
+  type StoredObject,
+  tableOf,
+} from '../../api/objects.ts'
 import { projectId } from '../../api/project.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
-import { DataTable } from '../../components/data-table/data-table.tsx'
+import { PagedTable } from '../../components/data-table/paged-table.tsx'
 import { timeColumn } from '../../components/data-table/time-column.tsx'
 import { formatCount } from '../../components/format.ts'
 import { Page } from '../../components/page.tsx'
-import { CodeBlock, EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
+import { CodeBlock, EmptyState } from '../../components/states.tsx'
 import { Badge } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
 import { DatasetPage } from './dataset-page.tsx'
 
 const route = getRouteApi('/$entity/$project/datasets')
-const SKELETON_ROWS = 8
 
 interface DatasetRow {
+  id: string
   name: string
   versions: number
   rows: number | undefined
@@ -33,29 +40,25 @@ function DatasetList() {
   const params = route.useParams()
   const navigate = route.useNavigate()
   const project = projectId(params)
-  const { data, error, refetch } = useQuery({
+  const datasets = useInfiniteQuery({
     queryKey: ['objects', project, 'datasets'],
-    queryFn: ({ signal }) => listDatasets(project, signal),
+    queryFn: ({ pageParam, signal }) => listDatasets(project, pageParam, signal),
+    ...OBJECTS_PAGING,
+    select: ({ pages }) => pages.flat(),
   })
   return (
     <Page title="Datasets" tab={`Datasets of ${params.project}`}>
-      {error !== null && data !== undefined && <StaleBanner error={error} onRetry={() => void refetch()} />}
-      {error !== null && data === undefined ? (
-        <ErrorState title="Datasets could not be loaded" error={error} onRetry={() => void refetch()} />
-      ) : data?.length === 0 ? (
-        <NoDatasets project={project} />
-      ) : (
-        <DataTable
-          label="Datasets"
-          memory={`datasets.${project}`}
-          columns={COLUMNS}
-          rowCount={data?.length ?? SKELETON_ROWS}
-          rowAt={(index) => data?.[index]}
-          rowId={(row) => row.name}
-          onOpen={({ name }) => void navigate({ search: { name } })}
-          narrow={(row) => <NarrowDataset row={row} />}
-        />
-      )}
+      <PagedTable
+        label="Datasets"
+        memory={`datasets.${project}`}
+        what="Datasets"
+        empty={<NoDatasets project={project} />}
+        query={datasets}
+        columns={COLUMNS}
+        question={project}
+        onOpen={({ name }) => void navigate({ search: { name } })}
+        narrow={(row) => <NarrowDataset row={row} />}
+      />
     </Page>
   )
 }
@@ -96,9 +99,9 @@ function NarrowDataset({ row }: { row: DatasetRow }) {
   )
 }
 
-async function listDatasets(project: string, signal: AbortSignal): Promise<DatasetRow[]> {
+async function listDatasets(project: string, offset: number, signal: AbortSignal): Promise<DatasetRow[]> {
   const filter = { base_object_classes: ['Dataset'], latest_only: true }
-  const latest = await listObjects(project, filter, { signal, values: 'with' })
+  const latest = await listObjects(project, filter, { offset, limit: OBJECTS_PAGE, values: 'with', signal })
   const tables = latest.flatMap(({ val }) => tableOf(val) ?? [])
   const counts = tables.length === 0 ? new Map<string, number>() : await countRows(project, tables, signal)
   return latest.map((object) => datasetRow(object, counts))
@@ -107,6 +110,7 @@ async function listDatasets(project: string, signal: AbortSignal): Promise<Datas
 function datasetRow(object: StoredObject, counts: ReadonlyMap<string, number>): DatasetRow {
   const { object_id, version_index, val, tags, aliases, created_at } = object
   return {
+    id: object_id,
     name: object_id,
     versions: version_index + 1,
     rows: counts.get(tableOf(val) ?? ''),

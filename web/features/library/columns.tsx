@@ -9,6 +9,7 @@ import { Time } from '../../components/time.tsx'
 
 /** An object by its newest version. */
 export interface ObjectRow {
+  id: string
   name: string
   /** `Op`, or the class that the client gave it. */
   className: string
@@ -24,6 +25,7 @@ export interface ObjectRow {
 export function objectRow(object: StoredObject, monitor: MonitorState | undefined): ObjectRow {
   const { object_id, kind, base_object_class, leaf_object_class, version_index, created_at } = object
   return {
+    id: object_id,
     name: object_id,
     className: kind === 'op' ? 'Op' : (leaf_object_class ?? 'Object'),
     isDataset: base_object_class === 'Dataset',

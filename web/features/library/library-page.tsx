@@ -1,22 +1,20 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { DIRECTIONS_OBJECT } from '../../api/metric-directions.ts'
 import { monitorsQuery } from '../../api/monitors.ts'
-import { listObjects, OBJECTS_MAX } from '../../api/objects.ts'
+import { listObjects, OBJECTS_PAGE, OBJECTS_PAGING } from '../../api/objects.ts'
 import { projectId } from '../../api/project.ts'
 import { Button } from '../../components/button.tsx'
-import { DataTable } from '../../components/data-table/data-table.tsx'
-import { formatCount } from '../../components/format.ts'
+import { PagedTable } from '../../components/data-table/paged-table.tsx'
 import { Input } from '../../components/input.tsx'
 import { Page } from '../../components/page.tsx'
 import { Select } from '../../components/select.tsx'
-import { CodeBlock, EmptyState, ErrorState, StaleBanner } from '../../components/states.tsx'
+import { CodeBlock, EmptyState, StaleBanner } from '../../components/states.tsx'
 import { MONITOR_COLUMNS, NarrowObject, OBJECT_COLUMNS, type ObjectRow, objectRow } from './columns.tsx'
 import { KIND_FACTS, KINDS, type Kind } from './kinds.ts'
 
 const route = getRouteApi('/$entity/$project/library')
-const SKELETON_ROWS = 8
 
 /** Everything with versions that a project holds, of one kind, by name. */
 export function LibraryPage() {
@@ -25,27 +23,33 @@ export function LibraryPage() {
   const navigate = route.useNavigate()
   const project = projectId(names)
   const { title, filter } = KIND_FACTS[kind]
-  const objects = useQuery({
-    queryKey: ['objects', project, 'library', kind],
-    queryFn: ({ signal }) =>
-      listObjects(project, { ...filter, latest_only: true }, { signal, values: 'without' }),
-    // Stored by the pages themselves; no client published it.
-    select: (objects) => objects.filter(({ object_id }) => object_id !== DIRECTIONS_OBJECT),
-  })
   const monitors = useQuery({ ...monitorsQuery(project), enabled: kind === 'monitors' })
-  const { data, error } = objects
-  const stale = data && [objects, monitors].find((query) => query.error !== null)
-  const wanted = find.toLowerCase()
-  const rows = data
-    ?.filter(({ object_id }) => object_id.toLowerCase().includes(wanted))
-    .map((object) =>
-      objectRow(
-        object,
-        kind === 'monitors'
-          ? monitors.data?.find(({ object_id }) => object_id === object.object_id)
-          : undefined,
-      ),
-    )
+  const objects = useInfiniteQuery({
+    queryKey: ['objects', project, 'library', kind, find],
+    queryFn: ({ pageParam, signal }) => {
+      const wanted = { ...filter, latest_only: true, name_contains: find }
+      return listObjects(project, wanted, {
+        offset: pageParam,
+        limit: OBJECTS_PAGE,
+        values: 'without',
+        signal,
+      })
+    },
+    ...OBJECTS_PAGING,
+    // While a person types, the names found so far are shown; of another kind, they would be wrong.
+    placeholderData: (old, query) => (query?.queryKey[3] === kind ? old : undefined),
+    select: ({ pages }) =>
+      pages
+        .flat()
+        // Stored by the pages themselves; no client published it.
+        .filter(({ object_id }) => object_id !== DIRECTIONS_OBJECT)
+        .map((object) =>
+          objectRow(
+            object,
+            monitors.data?.find(({ object_id }) => object_id === object.object_id),
+          ),
+        ),
+  })
   const open = ({ name, isDataset, isLeaderboard }: ObjectRow) => {
     if (isDataset) void navigate({ to: '/$entity/$project/datasets', params: names, search: { name } })
     else if (isLeaderboard)
@@ -57,44 +61,36 @@ export function LibraryPage() {
       })
   }
   return (
-    <Page
-      title="Library"
-      tab={`${title} of ${names.project}`}
-      toolbar={<Choice isCut={data?.length === OBJECTS_MAX} />}
-    >
-      {stale?.error != null && <StaleBanner error={stale.error} onRetry={() => void stale.refetch()} />}
-      {error !== null && data === undefined ? (
-        <ErrorState
-          title="Objects could not be loaded"
-          error={error}
-          onRetry={() => void objects.refetch()}
-        />
-      ) : data?.length === 0 ? (
-        <NoObjects project={project} kind={kind} />
-      ) : rows?.length === 0 ? (
-        <EmptyState
-          title={`No name has “${find}” in it`}
-          actions={<Button onClick={() => void navigate({ search: { kind } })}>Show all</Button>}
-        />
-      ) : (
-        <DataTable
-          label={title}
-          memory={`library.${kind === 'monitors' ? 'monitors.' : ''}${project}`}
-          columns={kind === 'monitors' ? MONITOR_COLUMNS : OBJECT_COLUMNS}
-          rowCount={rows?.length ?? SKELETON_ROWS}
-          rowAt={(index) => rows?.[index]}
-          rowId={(row) => row.name}
-          onOpen={open}
-          question={`${kind} ${find}`}
-          narrow={(row) => <NarrowObject row={row} />}
-        />
+    <Page title="Library" tab={`${title} of ${names.project}`} toolbar={<Choice />}>
+      {monitors.error !== null && (
+        <StaleBanner error={monitors.error} onRetry={() => void monitors.refetch()} />
       )}
+      <PagedTable
+        label={title}
+        memory={`library.${kind === 'monitors' ? 'monitors.' : ''}${project}`}
+        what="Objects"
+        empty={
+          find === '' ? (
+            <NoObjects project={project} kind={kind} />
+          ) : (
+            <EmptyState
+              title={`No name has “${find}” in it`}
+              actions={<Button onClick={() => void navigate({ search: { kind } })}>Show all</Button>}
+            />
+          )
+        }
+        query={objects}
+        columns={kind === 'monitors' ? MONITOR_COLUMNS : OBJECT_COLUMNS}
+        question={`${kind} ${find}`}
+        onOpen={open}
+        narrow={(row) => <NarrowObject row={row} />}
+      />
     </Page>
   )
 }
 
-/** Which objects are listed. @param isCut whether there may be more than are */
-function Choice({ isCut }: { isCut: boolean }) {
+/** Which objects are listed. */
+function Choice() {
   const { kind, find } = route.useSearch()
   const navigate = route.useNavigate()
   return (
@@ -113,9 +109,6 @@ function Choice({ isCut }: { isCut: boolean }) {
         value={find}
         onValueChange={(next) => void navigate({ search: { kind, find: next }, replace: true })}
       />
-      {isCut && (
-        <span className="truncate text-xs text-muted">the {formatCount(OBJECTS_MAX)} that changed last</span>
-      )}
     </>
   )
 }
