@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { v7 as newId } from 'uuid'
 import { ask, askJson } from './client.ts'
+import { parseJson } from './json.ts'
 import type { Json } from './wire.ts'
 
 export interface FeedbackItem {
@@ -58,7 +59,7 @@ export function givenAgain(
 ): Given | undefined {
   const isOwn = own !== undefined && wb_user_id === own && creator === null
   if (!isOwn || (type !== NOTE && type !== REACTION)) return undefined
-  return newFeedback(type, JSON.parse(JSON.stringify(payload)) as Given['payload'])
+  return newFeedback(type, parseJson(JSON.stringify(payload)) as Given['payload'])
 }
 
 export async function addFeedback(

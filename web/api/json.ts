@@ -3,7 +3,7 @@ import type { Json } from './wire.ts'
 /** Where an integer of so many digits begins, the browser may not represent it. */
 const LONG_INTEGER = /[:[,\s-]\d{16}/
 
-/** What a text of JSON says; integers that the browser cannot represent stay text, since it would show other ones. */
+/** What a text of JSON says; integers that a number cannot represent are bigints, which keep their digits. */
 export function parseJson(text: string): unknown {
   // Most texts have none, and are parsed several times as fast without a function for each value.
   return LONG_INTEGER.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text)
@@ -15,8 +15,18 @@ const INTEGER = /^-?\d+$/
 function keepExact(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined || !INTEGER.test(source)) return value
-  return Number.isSafeInteger(value) || String(value) === source ? value : source
+  return Number.isSafeInteger(value) || String(value) === source ? value : BigInt(source)
 }
+
+// JSON writes no bigints by itself. Browsers that give out the source of a number also have `rawJSON`.
+Object.defineProperty(BigInt.prototype, 'toJSON', {
+  value(this: bigint): unknown {
+    return (JSON as RawJson).rawJSON(String(this))
+  },
+})
+
+/** What TypeScript does not know of JSON yet. */
+type RawJson = typeof JSON & { rawJSON(text: string): unknown }
 
 /** The value at a dotted path, as {@link pathOf} makes it. */
 export function valueAt(call: object, path: string): Json | undefined {
@@ -43,11 +53,8 @@ export function objectOf(value: Json | undefined): { [key: string]: Json | undef
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }
 
-/** Digits of an integer that {@link parseJson} has kept as text. */
-const KEPT_INTEGER = /^-?\d{16,}$/
-
 /** A number, rounded where {@link parseJson} has kept its digits; null for anything else. */
 export function numberOf(value: Json | undefined): number | null {
-  if (typeof value === 'string' && KEPT_INTEGER.test(value)) return Number(value)
+  if (typeof value === 'bigint') return Number(value)
   return typeof value === 'number' ? value : null
 }

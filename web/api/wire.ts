@@ -1,7 +1,7 @@
 import type { JsonText } from '../../src/lossless-json.ts'
 
-/** A JSON value as the browser holds it. */
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined }
+/** A JSON value as the browser holds it; a bigint is an integer that no number represents. */
+export type Json = string | number | bigint | boolean | null | Json[] | { [key: string]: Json | undefined }
 
 /**
  * What a wire type is once it has come over the wire: the server keeps payloads as text, the browser gets their values.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { valueAt } from '../../api/json.ts'
+import { parseJson, valueAt } from '../../api/json.ts'
 import type { Json } from '../../api/wire.ts'
 import { CHILDREN_MAX, idOf, jsonLines, pathText, preview, TEXT_LINES_MAX } from './json-lines.ts'
 import { findInJson } from './json-search.ts'
@@ -24,6 +24,12 @@ describe('jsonLines', () => {
       [2, 1, 'object'],
       [1, 'n', 'number'],
     ])
+  })
+
+  it('shows integers that no number represents with all their digits, as numbers', () => {
+    const [, line] = jsonLines(parseJson('{"id":1234567890123456789}') as Json, () => true)
+    expect(line).toMatchObject({ kind: 'number', text: '1234567890123456789' })
+    expect(preview(line?.value ?? null)).toBe('1234567890123456789')
   })
 
   it('folds a text of several lines until it is opened', () => {

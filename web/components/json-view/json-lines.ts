@@ -107,7 +107,7 @@ function kindOf(value: Json): JsonLine['kind'] {
   if (Array.isArray(value)) return 'array'
   if (value === null || typeof value === 'boolean') return 'word'
   if (typeof value === 'object') return 'object'
-  if (typeof value === 'number') return 'number'
+  if (typeof value === 'number' || typeof value === 'bigint') return 'number'
   if (parseRef(value) !== undefined) return 'ref'
   return value.length > TEXT_CHARS || value.includes('\n') ? 'longText' : 'text'
 }

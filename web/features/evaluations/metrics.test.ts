@@ -67,7 +67,7 @@ describe('numbers of a summary', () => {
   })
 
   it('of what scorers said of one row are numbers and truths', () => {
-    const scores = { exact: true, judge: { stars: 3, why: 'so' }, none: null, large: '1234567890123456789' }
+    const scores = { exact: true, judge: { stars: 3, why: 'so' }, none: null, large: 1234567890123456789n }
     expect([...leavesIn(scores)]).toEqual([
       ['exact', 1],
       ['judge.stars', 3],

@@ -46,7 +46,7 @@ export interface CallRow extends Pick<CallFacts, 'name' | 'status' | 'statusWord
   scalars: Record<string, Scalar>
 }
 
-type Scalar = string | number | boolean | null
+type Scalar = string | number | bigint | boolean | null
 
 export interface FeedbackSigns {
   emoji: string[]

@@ -214,5 +214,9 @@ function said(role: string, value: Json | undefined): Message[] {
 }
 
 function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+  return typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'bigint'
+      ? String(value)
+      : ''
 }
