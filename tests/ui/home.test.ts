@@ -145,3 +145,30 @@ test('home has no serious violation, also where it is opened in dark', async ({ 
   await page.getByRole('heading', { name: 'Point a client here' }).waitFor()
   expect(await seriousViolations(page)).toEqual([])
 })
+
+test('names in lists are links: another click than a plain one opens the page of the row elsewhere', async ({
+  page,
+  context,
+  project,
+  server,
+}) => {
+  await loadCalls(server.url, project, { count: 5 })
+  await page.goto(`/?find=${project}`)
+  const name = page.getByRole('grid', { name: 'Projects' }).getByRole('link', { name: project })
+  await expect(name).toHaveAttribute('href', `/${project}/traces`)
+  const opened = context.waitForEvent('page')
+  await name.click({ modifiers: ['ControlOrMeta'] })
+  await expect(await opened).toHaveURL(new RegExp(`/${project}/traces`))
+  expect(new URL(page.url()).pathname).toBe('/')
+  await name.click()
+  const call = page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).getByRole('link')
+  await expect(call).toHaveAttribute('href', new RegExp(`^/${project}/calls/[^/?]+$`))
+  const elsewhere = context.waitForEvent('page')
+  await call.click({ button: 'middle' })
+  await expect(await elsewhere).toHaveURL(new RegExp(`/${project}/calls/`))
+  await expect(page).not.toHaveURL(/open=/)
+  await call.click()
+  await expect(page).toHaveURL(/open=/)
+  await page.keyboard.press('j')
+  await expect(page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(2)).toBeFocused()
+})

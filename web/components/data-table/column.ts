@@ -13,6 +13,8 @@ export interface TableColumn<Row> {
   isSortable?: boolean
   /** A text that takes as many lines as a row has; other cells have one. */
   wraps?: boolean
+  /** What the row is about: the link to its page, so that it has no other link. */
+  isName?: boolean
   cell: (row: Row) => ReactNode
 }
 

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router'
 import {
   type CSSProperties,
   type ReactNode,
@@ -14,6 +15,7 @@ import { CellMenu } from './cell-menu.tsx'
 import type { Sort, TableColumn } from './column.ts'
 import { type DrawnRow, drawRows } from './drawn-rows.ts'
 import type { AllRows, OnSelect } from './row-choice.ts'
+import type { RowPage } from './row-link.tsx'
 import { inRowOrder, type RowSlot, reuseSlots } from './row-slots.ts'
 import { TableHeader } from './table-header.tsx'
 import { TableRow } from './table-row.tsx'
@@ -46,8 +48,10 @@ export interface DataTableProps<Row> {
   rowId: (row: Row) => string
   /** Which rows are needed, whenever that changes; `last` is included. */
   onRange?: (first: number, last: number) => void
-  /** Enter, or a click. */
+  /** Enter, or a click; where absent, they open the page of the row. */
   onOpen?: (row: Row, index: number) => void
+  /** The page of a row, which its name is a link to. */
+  pageOf?: (row: Row) => RowPage
   /** A person moved to another row by keys. */
   onActive?: (row: Row, index: number) => void
   /** The row that is open elsewhere. */
@@ -96,8 +100,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (props.question !== undefined) scroller?.scrollTo({ top: 0 })
   }, [props.question, scroller])
+  const onOpen = useOpen(props)
   const active = useActiveRow({
     ...props,
+    ...(onOpen !== undefined && { onOpen }),
     rowCount,
     scroller,
     pageRows: () => Math.floor((scroller?.clientHeight ?? 0) / rowPx) - 1,
@@ -126,6 +132,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
       <TableBody
         {...props}
+        {...(onOpen !== undefined && { onOpen })}
         rowCount={rowCount}
         key={isNarrow ? 'narrow' : 'wide'}
         rowPx={rowPx}
@@ -158,6 +165,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
     </>
   )
+}
+
+/** What a click on a row does. */
+function useOpen<Row>({ onOpen, pageOf }: Pick<DataTableProps<Row>, 'onOpen' | 'pageOf'>) {
+  const navigate = useNavigate()
+  const toPage = useCallback((row: Row) => pageOf && void navigate(pageOf(row)), [navigate, pageOf])
+  return onOpen ?? (pageOf && toPage)
 }
 
 function CutNote({ rowCount }: { rowCount: number }) {
@@ -245,6 +259,7 @@ function TableBody<Row>(props: BodyProps<Row>) {
             lines={props.lines ?? 1}
             onOpen={open as (row: unknown, index: number) => void}
             onSelect={select}
+            pageOf={props.pageOf as ((row: unknown) => RowPage) | undefined}
             narrow={props.isNarrow ? (props.narrow as ((row: unknown) => ReactNode) | undefined) : undefined}
           />
         )

@@ -4,6 +4,7 @@ import { ErrorState, StaleBanner } from '../states.tsx'
 import type { TableColumn } from './column.ts'
 import { DataTable } from './data-table.tsx'
 import { useNextPage } from './next-page.ts'
+import type { RowPage } from './row-link.tsx'
 
 interface PagedTableProps<Row> {
   label: string
@@ -17,7 +18,9 @@ interface PagedTableProps<Row> {
   /** What the rows depend on. */
   question: string
   openId?: string
-  onOpen: (row: Row) => void
+  onOpen?: (row: Row) => void
+  /** The page of a row, which its name is a link to; without `onOpen`, a click opens it too. */
+  pageOf?: (row: Row) => RowPage
   narrow: (row: Row) => ReactNode
 }
 

@@ -3,6 +3,7 @@ import { classNames } from '../class-names.ts'
 import { Skeleton } from '../states.tsx'
 import type { TableColumn } from './column.ts'
 import type { OnSelect } from './row-choice.ts'
+import { RowLink, type RowPage } from './row-link.tsx'
 
 interface TableRowProps {
   /** Undefined while it is being loaded. */
@@ -22,6 +23,7 @@ interface TableRowProps {
   lines: number
   onOpen: (row: unknown, index: number) => void
   onSelect: OnSelect | undefined
+  pageOf: ((row: unknown) => RowPage) | undefined
   narrow: ((row: unknown) => ReactNode) | undefined
 }
 
@@ -42,7 +44,7 @@ const WRAPPED =
 
 /** One row; draws again only when one of its plain props changes. */
 export const TableRow = memo(function TableRow(props: TableRowProps) {
-  const { row, index, top, height, columns, isActive, isOpen, isChosen, onOpen, narrow } = props
+  const { row, index, top, height, columns, isActive, isOpen, isChosen, onOpen, pageOf, narrow } = props
   const ground = isOpen || isChosen ? 'bg-selected' : 'bg-bg group-hover/row:bg-hover'
   return (
     <div
@@ -72,7 +74,7 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
     >
       {narrow !== undefined ? (
         <div role="gridcell" className="min-w-0 flex-1">
-          {row === undefined ? <Skeleton /> : narrow(row)}
+          {row === undefined ? <Skeleton /> : linked(row, narrow(row), pageOf)}
         </div>
       ) : (
         <>
@@ -94,7 +96,11 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
                 at === 0 && classNames(PINNED, ground, isChosen === undefined ? 'left-0 ps-4' : 'left-8'),
               )}
             >
-              {row === undefined ? <Skeleton className="my-2 h-3 w-3/5" /> : column.cell(row)}
+              {row === undefined ? (
+                <Skeleton className="my-2 h-3 w-3/5" />
+              ) : (
+                linked(row, column.cell(row), column.isName === true ? pageOf : undefined)
+              )}
             </Cell>
           ))}
         </>
@@ -102,6 +108,11 @@ export const TableRow = memo(function TableRow(props: TableRowProps) {
     </div>
   )
 })
+
+/** What is shown of a row, as the link to its page where it has one. */
+function linked(row: unknown, content: ReactNode, pageOf: TableRowProps['pageOf']): ReactNode {
+  return pageOf === undefined ? content : <RowLink page={pageOf(row)}>{content}</RowLink>
+}
 
 function ChoiceCell({
   id,

@@ -38,7 +38,6 @@ export function DatasetsPage() {
 
 function DatasetList() {
   const params = route.useParams()
-  const navigate = route.useNavigate()
   const project = projectId(params)
   const datasets = useInfiniteQuery({
     queryKey: ['objects', project, 'datasets'],
@@ -56,7 +55,7 @@ function DatasetList() {
         query={datasets}
         columns={COLUMNS}
         question={project}
-        onOpen={({ name }) => void navigate({ search: { name } })}
+        pageOf={({ name }) => ({ to: '/$entity/$project/datasets', params, search: { name } })}
         narrow={(row) => <NarrowDataset row={row} />}
       />
     </Page>
@@ -69,6 +68,7 @@ const COLUMNS: readonly TableColumn<DatasetRow>[] = [
     title: 'Dataset',
     width: 260,
     grows: true,
+    isName: true,
     cell: (row) => <span className="truncate text-strong">{row.name}</span>,
   },
   { id: 'rows', title: 'Rows', width: 96, align: 'end', cell: (row) => formatCount(row.rows) },

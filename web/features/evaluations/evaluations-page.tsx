@@ -95,7 +95,7 @@ export function EvaluationsPage() {
           onRange={onRange}
           selected={chosen}
           onSelect={toggle}
-          onOpen={({ id }) => compare([id])}
+          pageOf={({ id }) => ({ to: '/$entity/$project/compare', params: name, search: { runs: [id] } })}
           narrow={(row) => <NarrowRun row={row} results={scores.get(row.id)} />}
         />
       )}

@@ -48,6 +48,7 @@ export function runColumns(
       title: 'Evaluation',
       width: 240,
       grows: true,
+      isName: true,
       cell: (row) => (
         <span className="flex items-center gap-2">
           <Status kind={row.status} show="dot" />

@@ -117,7 +117,6 @@ interface ProjectTableProps {
 }
 
 function ProjectTable({ projects, find, isStale }: ProjectTableProps) {
-  const navigate = useNavigate()
   return (
     <DataTable
       label="Projects"
@@ -126,9 +125,7 @@ function ProjectTable({ projects, find, isStale }: ProjectTableProps) {
       rowCount={projects?.length ?? SKELETON_ROWS}
       rowAt={(index) => projects?.[index]}
       rowId={(row) => row.id}
-      onOpen={({ entity, project }) =>
-        void navigate({ to: '/$entity/$project/traces', params: { entity, project } })
-      }
+      pageOf={({ entity, project }) => ({ to: '/$entity/$project/traces', params: { entity, project } })}
       question={find}
       isStale={isStale}
       narrow={(row) => <NarrowProject row={row} />}

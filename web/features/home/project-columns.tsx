@@ -31,6 +31,7 @@ export const PROJECT_COLUMNS: readonly TableColumn<ProjectRow>[] = [
     title: 'Project',
     width: 260,
     grows: true,
+    isName: true,
     cell: ({ entity, project }) => (
       <span className="truncate">
         <span className="text-muted">{entity}/</span>

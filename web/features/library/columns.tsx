@@ -42,6 +42,7 @@ const NAME: TableColumn<ObjectRow> = {
   title: 'Name',
   width: 260,
   grows: true,
+  isName: true,
   cell: (row) => <span className="text-strong">{row.name}</span>,
 }
 

@@ -7,6 +7,7 @@ import { listObjects, OBJECTS_PAGE, OBJECTS_PAGING } from '../../api/objects.ts'
 import { projectId } from '../../api/project.ts'
 import { Button } from '../../components/button.tsx'
 import { PagedTable } from '../../components/data-table/paged-table.tsx'
+import type { RowPage } from '../../components/data-table/row-link.tsx'
 import { Input } from '../../components/input.tsx'
 import { Page } from '../../components/page.tsx'
 import { Select } from '../../components/select.tsx'
@@ -50,15 +51,13 @@ export function LibraryPage() {
           ),
         ),
   })
-  const open = ({ name, isDataset, isLeaderboard }: ObjectRow) => {
-    if (isDataset) void navigate({ to: '/$entity/$project/datasets', params: names, search: { name } })
-    else if (isLeaderboard)
-      void navigate({ to: '/$entity/$project/leaderboards/$name', params: { ...names, name } })
-    else
-      void navigate({
-        to: '/$entity/$project/objects/$name/versions/$version',
-        params: { ...names, name, version: 'latest' },
-      })
+  const pageOf = ({ name, isDataset, isLeaderboard }: ObjectRow): RowPage => {
+    if (isDataset) return { to: '/$entity/$project/datasets', params: names, search: { name } }
+    if (isLeaderboard) return { to: '/$entity/$project/leaderboards/$name', params: { ...names, name } }
+    return {
+      to: '/$entity/$project/objects/$name/versions/$version',
+      params: { ...names, name, version: 'latest' },
+    }
   }
   return (
     <Page title="Library" tab={`${title} of ${names.project}`} toolbar={<Choice />}>
@@ -82,7 +81,7 @@ export function LibraryPage() {
         query={objects}
         columns={kind === 'monitors' ? MONITOR_COLUMNS : OBJECT_COLUMNS}
         question={`${kind} ${find}`}
-        onOpen={open}
+        pageOf={pageOf}
         narrow={(row) => <NarrowObject row={row} />}
       />
     </Page>

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Call } from '../../api/calls.ts'
-import { projectId } from '../../api/project.ts'
+import { type ProjectName, projectId } from '../../api/project.ts'
 import { LIVE_MS } from '../../api/query-client.ts'
 import { readThreads, type Thread } from '../../api/threads.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
@@ -29,6 +29,7 @@ const COLUMNS: readonly TableColumn<Thread>[] = [
     title: 'Thread',
     width: 180,
     grows: true,
+    isName: true,
     cell: (row) => <span className="text-strong">{row.thread_id}</span>,
   },
   timeColumn({ id: 'last', title: 'Last turn', at: (row) => row.last_updated }),
@@ -66,7 +67,7 @@ export function ThreadsPage({ turn }: ThreadsPageProps) {
     thread === '' ? null : (
       <ThreadView key={thread} name={name} thread={thread} turn={turn} onClose={() => open('')} />
     )
-  const list = <ThreadList project={projectId(name)} openId={thread} onOpen={open} />
+  const list = <ThreadList name={name} openId={thread} onOpen={open} />
   return (
     <Page title="Threads" tab={thread === '' ? `Threads of ${name.project}` : thread}>
       {view === null ? (
@@ -81,14 +82,15 @@ export function ThreadsPage({ turn }: ThreadsPageProps) {
 }
 
 function ThreadList({
-  project,
+  name,
   openId,
   onOpen,
 }: {
-  project: string
+  name: ProjectName
   openId: string
   onOpen: (id: string) => void
 }) {
+  const project = projectId(name)
   const query = useInfiniteQuery({
     queryKey: ['threads', project, 'list'],
     initialPageParam: 0,
@@ -115,6 +117,11 @@ function ThreadList({
         rowId={(row) => row.thread_id}
         openId={openId}
         onOpen={(row) => onOpen(row.thread_id)}
+        pageOf={({ thread_id }) => ({
+          to: '/$entity/$project/threads',
+          params: name,
+          search: { thread: thread_id },
+        })}
         {...(openId !== '' && { onActive: (row: Thread) => onOpen(row.thread_id) })}
         onRange={onRange}
         narrow={(row) => (

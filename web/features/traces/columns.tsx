@@ -22,6 +22,7 @@ const KNOWN: readonly Column[] = [
     id: 'op',
     title: 'Call',
     width: 180,
+    isName: true,
     sortField: 'summary.weave.trace_name',
     text: (row) => row.name,
     cell: (row) => (

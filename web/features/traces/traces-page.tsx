@@ -4,6 +4,7 @@ import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } f
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { Button } from '../../components/button.tsx'
 import { DataTable } from '../../components/data-table/data-table.tsx'
+import type { RowPage } from '../../components/data-table/row-link.tsx'
 import { formatCount } from '../../components/format.ts'
 import { lazyPart, loadPart } from '../../components/lazy-part.ts'
 import { Page } from '../../components/page.tsx'
@@ -150,6 +151,11 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, toppe
     (row: CallRow) => change({ open: row.id }, search.open === '' ? 'push' : 'replace'),
     [change, search.open],
   )
+  const names = route.useParams()
+  const pageOf = useCallback(
+    ({ id }: CallRow): RowPage => ({ to: '/$entity/$project/calls/$id', params: { ...names, id } }),
+    [names],
+  )
   return (
     <DataTable
       label="Calls"
@@ -160,6 +166,7 @@ function CallsTable({ search, change, project, traces, ids, lines, chosen, toppe
       rowId={rowId}
       onRange={onRange}
       onOpen={open}
+      pageOf={pageOf}
       {...(search.open !== '' && { onActive: open })}
       openId={search.open}
       selected={chosen}

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import type { Job, Model } from '../../api/training.ts'
 import type { TableColumn } from '../../components/data-table/column.ts'
 import { DataTable } from '../../components/data-table/data-table.tsx'
@@ -10,7 +9,7 @@ import { JobState } from './job-state.tsx'
 import { timeBetween } from './job-times.ts'
 
 const COLUMNS: readonly TableColumn<Job>[] = [
-  { id: 'state', title: 'State', width: 150, cell: (job) => <JobState job={job} /> },
+  { id: 'state', title: 'State', width: 150, isName: true, cell: (job) => <JobState job={job} /> },
   {
     id: 'step',
     title: 'Step',
@@ -62,7 +61,6 @@ interface JobsTableProps {
 
 /** Every job of a model: each makes one step of it. */
 export function JobsTable({ model, jobs, isPending }: JobsTableProps) {
-  const navigate = useNavigate()
   if (!isPending && jobs.length === 0)
     return (
       <EmptyState title="No job has trained this model yet">
@@ -78,12 +76,10 @@ export function JobsTable({ model, jobs, isPending }: JobsTableProps) {
         rowCount={isPending ? SKELETON_ROWS : jobs.length}
         rowAt={(index) => jobs[index]}
         rowId={({ id }) => id}
-        onOpen={(job) =>
-          void navigate({
-            to: '/$entity/$project/training/$model/jobs/$job',
-            params: { entity: model.entity, project: model.project, model: model.name, job: job.id },
-          })
-        }
+        pageOf={(job) => ({
+          to: '/$entity/$project/training/$model/jobs/$job',
+          params: { entity: model.entity, project: model.project, model: model.name, job: job.id },
+        })}
         narrow={(job) => (
           <span className="flex min-w-0 flex-col">
             <JobState job={job} />

@@ -58,6 +58,7 @@ export const MODEL_COLUMNS: readonly TableColumn<ModelRow>[] = [
     id: 'name',
     title: 'Model',
     width: 240,
+    isName: true,
     cell: ({ model }) => <span className="text-strong">{model.name}</span>,
   },
   {

@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { exampleKey } from '../../api/key.ts'
 import { type ProjectName, projectId } from '../../api/project.ts'
 import { type Run, runsQuery } from '../../api/runs.ts'
@@ -18,6 +17,7 @@ const COLUMNS: readonly TableColumn<Run>[] = [
     title: 'Run',
     width: 240,
     grows: true,
+    isName: true,
     cell: ({ display_name, run }) => <span className="text-strong">{display_name || run}</span>,
   },
   { id: 'state', title: 'State', width: 110, cell: (run) => <RunState state={run.state} /> },
@@ -46,7 +46,6 @@ const COLUMNS: readonly TableColumn<Run>[] = [
 
 /** What clients log with `wandb.log`. */
 export function RunsTable({ name }: { name: ProjectName }) {
-  const navigate = useNavigate()
   const runs = useInfiniteQuery(runsQuery(name))
   return (
     <div className="flex h-full flex-col">
@@ -58,9 +57,11 @@ export function RunsTable({ name }: { name: ProjectName }) {
         query={runs}
         columns={COLUMNS}
         question={projectId(name)}
-        onOpen={({ run }) =>
-          void navigate({ to: '/$entity/$project/training', params: name, search: { view: 'runs', run } })
-        }
+        pageOf={({ run }) => ({
+          to: '/$entity/$project/training',
+          params: name,
+          search: { view: 'runs', run },
+        })}
         narrow={(run) => (
           <span className="flex min-w-0 flex-col">
             <span className="truncate text-strong">{run.display_name || run.run}</span>

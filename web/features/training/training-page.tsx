@@ -72,7 +72,6 @@ const SKELETON_ROWS = 12
 
 function Models() {
   const name = route.useParams()
-  const navigate = route.useNavigate()
   const models = useQuery(modelsQuery(name))
   const open = useQuery(openJobsQuery)
   const { data, error } = models
@@ -93,12 +92,10 @@ function Models() {
         rowCount={data === undefined ? SKELETON_ROWS : rows.length}
         rowAt={(index) => rows[index]}
         rowId={({ model }) => model.id}
-        onOpen={({ model }) =>
-          void navigate({
-            to: '/$entity/$project/training/$model',
-            params: { ...name, model: model.name },
-          })
-        }
+        pageOf={({ model }) => ({
+          to: '/$entity/$project/training/$model',
+          params: { ...name, model: model.name },
+        })}
         narrow={(row) => <NarrowModel row={row} />}
       />
     </div>
