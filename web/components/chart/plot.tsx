@@ -28,6 +28,12 @@ export interface PlotProps {
 const RAW_ALPHA = 0.28
 const BAND_ALPHA = 0.14
 
+/** Room for the labels of usual values, so that charts above each other are aligned, and between them and the chart. */
+const AXIS_PX = 50
+const GAP_PX = 4
+/** The width of a digit, at most. */
+const DIGIT_PX = 7
+
 /** The chart itself: uPlot, which draws again when values, size or theme change and is never made anew for values. */
 export function Plot(props: PlotProps) {
   const host = useRef<HTMLDivElement>(null)
@@ -102,7 +108,7 @@ function optionsOf(element: HTMLElement, latest: React.RefObject<PlotProps>): UP
     font: '11px ui-sans-serif, system-ui, sans-serif',
     grid: { stroke: () => ink('hair'), width: 1 },
     ticks: { show: false },
-    gap: 4,
+    gap: GAP_PX,
   }
   return {
     width: element.clientWidth,
@@ -115,7 +121,8 @@ function optionsOf(element: HTMLElement, latest: React.RefObject<PlotProps>): UP
       { ...axis, size: 22, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5, 1e6] },
       {
         ...axis,
-        size: 50,
+        size: (_plot, ticks) =>
+          Math.max(AXIS_PX, ...(ticks ?? []).map((text) => text.length * DIGIT_PX + GAP_PX)),
         values: (_plot, ticks, _axis, _space, step) => {
           const unit = unitOf(latest.current.lines)
           return ticks.map((tick) =>

@@ -88,7 +88,7 @@ function Choice({ shown }: { shown: number | undefined }) {
         onValueChange={(next) => void navigate({ search: { find: next }, replace: true })}
       />
       {shown !== undefined && (
-        <span className="truncate text-xs text-muted">
+        <span className="truncate text-xs text-muted max-md:w-full">
           the {formatCount(shown)} that were used last; others are found by name
         </span>
       )}
