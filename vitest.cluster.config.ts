@@ -5,7 +5,7 @@ import { S3_CREDENTIALS } from './tests/cluster/seaweedfs.ts'
 const FEATURES = [
   'src/trace/calls/{calls,payload-names}.test.ts',
   'src/trace/objects/objects.test.ts',
-  'src/trace/{files,feedback,call-stats,threads}/*.test.ts',
+  'src/trace/{files,feedback,call-stats,project,threads}/*.test.ts',
   'src/trace/otlp/conventions.test.ts',
   'src/tracking/artifacts/{artifacts,pending-uploads,uploads}.test.ts',
   'src/tracking/runs/runs.test.ts',
