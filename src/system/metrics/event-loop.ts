@@ -2,10 +2,10 @@ import { type Histogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from '@prometheus-io/client'
 
 /**
- * How often the event loop is looked at: often enough that what holds it for a tenth of a second is seen, and a
+ * How often the event loop is sampled: often enough that what holds it for a tenth of a second is seen, and a
  * fifteenth of a percent of a core on an idle server, where 10 ms take half a percent.
  */
-const LOOK_MS = 100
+const INTERVAL_MS = 100
 
 const NANOSECONDS = 1e9
 
@@ -20,14 +20,14 @@ const READINGS: Record<string, { help: string; of: (delays: Histogram) => number
   p99: { help: '99th percentile of the', of: (delays) => lagOf(delays.percentile(99)) },
 }
 
-/** Of a delay in nanoseconds, which Node counts with the time between two looks, the seconds that a look was late. */
+/** Of a delay in nanoseconds, which Node counts with the time between two samples, the seconds that a sample was late. */
 function lagOf(delay: number): number {
-  return Math.max(0, delay / NANOSECONDS - LOOK_MS / 1000)
+  return Math.max(0, delay / NANOSECONDS - INTERVAL_MS / 1000)
 }
 
 /** Measures how late the event loop is at its timers. */
 export function watchEventLoop(): Histogram {
-  const delays = monitorEventLoopDelay({ resolution: LOOK_MS })
+  const delays = monitorEventLoopDelay({ resolution: INTERVAL_MS })
   delays.enable()
   return delays
 }
@@ -43,7 +43,7 @@ export function eventLoopMetrics(registry: Registry, delays: Histogram) {
 
   return {
     show(): void {
-      // Another reader was here less than a look ago.
+      // Another reader was here less than a sample ago.
       if (delays.count === 0) return
       for (const { gauge, of } of gauges) gauge.set(of(delays))
       delays.reset()
