@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { CollectRes } from '../src/curation/wire.ts'
 import { messageOf } from '../src/errors.ts'
-import { isRecord } from '../src/is-record.ts'
+import { isRecord } from '../src/json/is-record.ts'
 import { JobRes } from '../src/training/jobs/wire.ts'
 import { ModelRes } from '../src/training/models/wire.ts'
 import { ask, replyOf } from './ask.ts'

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 /** What the build depends on; wire schemas because the pages take their types, and may check with them. */
-const SOURCES = /^(web\/.*|src\/(.*wire|lossless-json)\.ts)$/
+const SOURCES = /^(web\/.*|src\/(.*wire|json\/lossless-json|json\/json-limits)\.ts)$/
 const NO_SOURCES = /^web\/dist|\.(md|test\.ts)$/
 
 /** A smaller file fits one packet as it is. */

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
-import { BASE_QUANTIZATIONS, problemsOfEngine } from './engine-settings.ts'
-import { Gpus } from './gpu-placement.ts'
-import { HostNames, Hosts } from './hosts-setting.ts'
 import { parseNetworks } from './http/trusted-proxies.ts'
-import { PublicUrl } from './public-address.ts'
-import { VllmFlags } from './vllm-flags.ts'
+import { HostNames, Hosts } from './settings/hosts-setting.ts'
+import { PublicUrl } from './settings/public-address.ts'
+import { VllmFlags } from './settings/vllm-flags.ts'
+import { BASE_QUANTIZATIONS, problemsOfEngine } from './stores/compute/engine-settings.ts'
+import { Gpus } from './stores/compute/gpu-placement.ts'
 
 /** The addresses of proxies that run beside the server. */
 const THIS_MACHINE = '127.0.0.0/8,::1'

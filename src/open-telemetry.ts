@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
+import type { TelemetrySetting } from './settings/telemetry-setting.ts'
 import { NO_TELEMETRY, type Telemetry } from './telemetry.ts'
-import type { TelemetrySetting } from './telemetry-setting.ts'
 
 /** Opens what the server reports its own work with; nothing is loaded where no collector is set. */
 export async function openTelemetry(setting: TelemetrySetting | undefined, log: Log): Promise<Telemetry> {

@@ -1,8 +1,8 @@
 import type { Log } from './log.ts'
 import type { S3Options } from './stores/blobs/s3-address.ts'
+import type { WorkspaceBucket } from './stores/workspace/bucket-address.ts'
 import { openFolderWorkspace, type WorkspaceBlobs } from './stores/workspace/folders.ts'
 import type { Workspace } from './stores/workspace/port.ts'
-import type { WorkspaceBucket } from './workspace-setting.ts'
 
 /** Where the workspace is. */
 export interface WorkspacePlace {

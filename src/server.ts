@@ -5,7 +5,7 @@ import { messageOf } from './errors.ts'
 import { createLog } from './log.ts'
 import { openStores } from './open-stores.ts'
 import { openTelemetry } from './open-telemetry.ts'
-import { createPublicAddress } from './public-address.ts'
+import { createPublicAddress } from './settings/public-address.ts'
 import { STOP_SIGNALS } from './stop-signals.ts'
 import { watchUnexpectedErrors } from './unexpected-errors.ts'
 

@@ -1,14 +1,14 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject } from 'vitest'
-import { keepShapeOf } from './body-shape.ts'
 import { refusalsOf } from './http/refusals.ts'
 import type { Route } from './http/route.ts'
 import { newId } from './ids.ts'
-import { type KeepShape, parseKeeping } from './lossless-json.ts'
+import { type KeepShape, parseKeeping } from './json/lossless-json.ts'
 import type { StoreOptions, Stores } from './open-stores.ts'
 import { newTestDatabase } from './stores/control-db/test-database.ts'
 import { openTestApp, type TestApp, type TestAppOptions } from './test-app.ts'
+import { keepShapeOf } from './wire/body-shape.ts'
 
 const KEY = 'Bearer test-key'
 

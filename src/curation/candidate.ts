@@ -1,4 +1,4 @@
-import { type JsonText, memberText, stringify } from '../lossless-json.ts'
+import { type JsonText, memberText, stringify } from '../json/lossless-json.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { splitPath } from '../trace/query-language/json-path.ts'
 import { membersOf } from '../trace/refs/input-refs.ts'

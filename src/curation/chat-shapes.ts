@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json/is-record.ts'
 import { INPUTS, OUTPUTS } from '../trace/otlp/conventions.ts'
 import { type Message, messagesOfParts } from './message-parts.ts'
 import { messagesOfItems } from './response-items.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { JsonText } from '../lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 import type { Fields } from '../testing.ts'
 import { finishedCall } from '../trace/test-calls.ts'
 import { WORK_MS_MAX } from '../yielding.ts'

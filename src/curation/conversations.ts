@@ -1,5 +1,5 @@
 import type { CallContext } from '../http/caller.ts'
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json/is-record.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import { forEachYielding } from '../yielding.ts'
 import { type Candidate, valueAt } from './candidate.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { tooLarge } from '../errors.ts'
-import { JsonText } from '../lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { candidatesOf } from './found-calls.ts'
 

@@ -1,5 +1,5 @@
 import type { ReadTrial } from '../evaluation/eval-results/trials.ts'
-import { JsonText, memberText } from '../lossless-json.ts'
+import { JsonText, memberText } from '../json/lossless-json.ts'
 import { inBatches, inHalves, type Size } from '../trace/batches.ts'
 import type { Call } from '../trace/calls/messages/call-wire.ts'
 import { isRef } from '../trace/ref-uri.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { JsonText } from '../lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 import { llmBelow } from './llm-below.ts'
 
 const EMPTY = new JsonText('{}')

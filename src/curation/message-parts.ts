@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json/is-record.ts'
 
 /** A message as OpenAI's chat API has it, without members that are null. */
 export interface Message {

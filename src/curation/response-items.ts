@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json/is-record.ts'
 import { type Message, messagesOfParts } from './message-parts.ts'
 
 /** What one item of a response adds to a conversation. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { ClientError } from '../errors.ts'
-import { JsonText, stringify } from '../lossless-json.ts'
+import { JsonText, stringify } from '../json/lossless-json.ts'
 import { checkDigestible } from '../trace/digestible.ts'
 import { callRef } from '../trace/ref-uri.ts'
 import { type Candidate, textAt, valueAt } from './candidate.ts'

@@ -1,5 +1,5 @@
 import type { CallContext } from '../http/caller.ts'
-import type { JsonText } from '../lossless-json.ts'
+import type { JsonText } from '../json/lossless-json.ts'
 import type { Feedback } from '../trace/feedback/service.ts'
 import { splitPath } from '../trace/query-language/json-path.ts'
 import type { Operand } from '../trace/query-language/wire.ts'

@@ -1,7 +1,7 @@
 import { invalidRequest, tooManyRequests } from '../errors.ts'
 import { createFairLimiter } from '../fairness/fair-limiter.ts'
 import type { CallContext } from '../http/caller.ts'
-import { JsonText } from '../lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 import { checkObjectId } from '../trace/objects/publisher.ts'
 import { safeName } from '../trace/objects/safe-name.ts'
 import { projectIdOf } from '../trace/project-path-wire.ts'

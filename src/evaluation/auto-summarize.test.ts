@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stringify } from '../lossless-json.ts'
+import { stringify } from '../json/lossless-json.ts'
 import { autoSummarize } from './auto-summarize.ts'
 
 /** The summary that PyPI weave 0.54 makes of the same values. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../is-record.ts'
-import { JsonNumber } from '../lossless-json.ts'
+import { isRecord } from '../json/is-record.ts'
+import { JsonNumber } from '../json/lossless-json.ts'
 import { floatText } from './evaluation-runs/evaluation-calls.ts'
 
 export interface Summary {

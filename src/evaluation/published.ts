@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
-import type { JsonText } from '../lossless-json.ts'
+import type { JsonText } from '../json/lossless-json.ts'
 import type { Objects } from '../trace/objects/service.ts'
 import { parseRef } from '../trace/ref-uri.ts'
 

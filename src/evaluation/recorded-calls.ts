@@ -1,6 +1,6 @@
 import { messageOf, tooLarge } from '../errors.ts'
 import { derivedId } from '../ids.ts'
-import { JsonText, stringify } from '../lossless-json.ts'
+import { JsonText, stringify } from '../json/lossless-json.ts'
 import { nowIso } from '../time.ts'
 import { type CallPart, endPart, startPart } from '../trace/calls/write/parts.ts'
 

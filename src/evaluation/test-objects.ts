@@ -1,4 +1,4 @@
-import { stringify } from '../lossless-json.ts'
+import { stringify } from '../json/lossless-json.ts'
 import { documentsOf, type Fields, replyOf, type TestServer } from '../testing.ts'
 
 const BASES = ['Object', 'BaseModel']

@@ -1,5 +1,5 @@
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX, tooDeep, tooManyValues } from '../json-limits.ts'
-import { JsonText } from '../lossless-json.ts'
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX, tooDeep, tooManyValues } from '../json/json-limits.ts'
+import { JsonText } from '../json/lossless-json.ts'
 
 /**
  * Checks the size of a body before its schema is applied. Payloads, which are kept as text, count as one value each.

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ValidationErrorBody } from '../validation-error.ts'
+import { ValidationErrorBody } from '../wire/validation-error.ts'
 import type { Route } from './route.ts'
 
 const OpenaiErrorObject = z.object({

@@ -1,7 +1,7 @@
 import { ClientError, messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { logUnexpected } from '../unexpected-error.ts'
-import { ValidationFailure } from '../validation-error.ts'
+import { ValidationFailure } from '../wire/validation-error.ts'
 import type { Route } from './route.ts'
 
 export interface ErrorReply {

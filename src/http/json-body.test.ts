@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { stringify } from '../lossless-json.ts'
+import { stringify } from '../json/lossless-json.ts'
 import { WORK_MS_MAX } from '../yielding.ts'
 import { jsonBody } from './json-body.ts'
 

@@ -1,4 +1,4 @@
-import { stringifyInPieces } from '../lossless-json.ts'
+import { stringifyInPieces } from '../json/lossless-json.ts'
 import { yielding } from '../yielding.ts'
 
 /** Characters that become bytes at once; most replies have fewer and stay one text. */

@@ -3,7 +3,7 @@
  * resolved to this machine (DNS rebinding) could otherwise read and write everything.
  */
 
-import { LOOPBACK } from '../hosts-setting.ts'
+import { LOOPBACK } from '../settings/hosts-setting.ts'
 
 /** A refused request: its status and message. */
 export interface ForeignRequest {

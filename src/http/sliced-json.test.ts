@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { bodyShapeOf, keepShapeOf } from '../body-shape.ts'
-import { JSON_DEPTH_MAX } from '../json-limits.ts'
-import { AnyJson, JsonObject } from '../json-text-wire.ts'
-import { JsonText, parseKeeping } from '../lossless-json.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
+import { JsonText, parseKeeping } from '../json/lossless-json.ts'
+import { bodyShapeOf, keepShapeOf } from '../wire/body-shape.ts'
+import { AnyJson, JsonObject } from '../wire/json-text-wire.ts'
 import { parseSliced } from './sliced-json.ts'
 
 const Body = z.object({

@@ -1,8 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import type { BodyShape, PartsShape } from '../body-shape.ts'
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX, KEPT_VALUE_WEIGHT, tooDeep, tooManyValues } from '../json-limits.ts'
-import { endOfScalar, endOfString, unexpected } from '../json-scan.ts'
-import { JsonText, setMember } from '../lossless-json.ts'
+import {
+  JSON_DEPTH_MAX,
+  JSON_VALUES_MAX,
+  KEPT_VALUE_WEIGHT,
+  tooDeep,
+  tooManyValues,
+} from '../json/json-limits.ts'
+import { endOfScalar, endOfString, unexpected } from '../json/json-scan.ts'
+import { JsonText, setMember } from '../json/lossless-json.ts'
+import type { BodyShape, PartsShape } from '../wire/body-shape.ts'
 
 /** Bytes scanned before other requests run: some 2 ms, and 10 ms where most of them are names of members. */
 const BYTES_PER_TURN = 512 * 1024

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { stringify } from '../lossless-json.ts'
+import { stringify } from '../json/lossless-json.ts'
 
 /** Rows are collected into chunks of about this many characters, so that not every row costs a write. */
 const CHUNK_CHARS = 64 * 1024

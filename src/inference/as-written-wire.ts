@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnyJson } from '../json-text-wire.ts'
+import { AnyJson } from '../wire/json-text-wire.ts'
 
 /**
  * A value that is checked like any other and kept as the client's own text. What a chat template prints of it is then

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JsonText } from '../lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 import { limitConstraints, limitTools } from './constraints.ts'
 
 const written = (value: unknown) => new JsonText(JSON.stringify(value))

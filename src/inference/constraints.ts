@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonText } from '../lossless-json.ts'
+import type { JsonText } from '../json/lossless-json.ts'
 import { limitGrammar, limitRegex, limitSchema, limitSchemaText, limitTexts } from './constraint-limits.ts'
 import type { samplingFields } from './sampling-wire.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { listOf, recordOf } from '../bounded-wire.ts'
-import { AnyJson } from '../json-text-wire.ts'
-import { JsonText } from '../lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
+import { listOf, recordOf } from '../wire/bounded-wire.ts'
+import { AnyJson } from '../wire/json-text-wire.ts'
 import { asWritten } from './as-written-wire.ts'
 
 /** Wire: the documented bounds of a seed, which are rounded and lie just outside 64 bits. */

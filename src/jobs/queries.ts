@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json/is-record.ts'
 import { slicesOf } from '../slices.ts'
 import type { JobsTable } from '../stores/control-db/job-table.ts'
 import type { ControlDb, ControlTx } from '../stores/control-db/port.ts'

@@ -1,4 +1,4 @@
-import { endOfString } from '../lossless-json.ts'
+import { endOfString } from '../json/lossless-json.ts'
 
 /**
  * The beginning of a JSON object or array. It is tested first, since most texts are not JSON and parsing them takes

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JSON_DEPTH_MAX } from '../json-limits.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { redactAll } from './redaction-job.ts'
 import { compileRules } from './rules.ts'
 import type { DocumentName, Rule } from './wire.ts'

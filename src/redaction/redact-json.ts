@@ -1,5 +1,5 @@
-import { JSON_DEPTH_MAX, tooDeep } from '../json-limits.ts'
-import { endOfString, endOfValue, skipSpace } from '../lossless-json.ts'
+import { JSON_DEPTH_MAX, tooDeep } from '../json/json-limits.ts'
+import { endOfString, endOfValue, skipSpace } from '../json/lossless-json.ts'
 import { BUILTIN_PATTERNS } from './builtin-patterns.ts'
 import { beginsLikeJson, isJson, startOf } from './json-in-texts.ts'
 import { type JsonPath, leadsTo } from './json-path.ts'

@@ -1,6 +1,6 @@
 import * as access from '../http/access.ts'
 import { type Route, route } from '../http/route.ts'
-import { IfVersion } from '../settings-version-wire.ts'
+import { IfVersion } from '../wire/settings-version-wire.ts'
 import type { Redaction } from './service.ts'
 import * as wire from './wire.ts'
 

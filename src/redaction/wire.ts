@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AnyJson } from '../json-text-wire.ts'
-import { type IfVersion, SettingsVersion } from '../settings-version-wire.ts'
+import { AnyJson } from '../wire/json-text-wire.ts'
+import { type IfVersion, SettingsVersion } from '../wire/settings-version-wire.ts'
 
 /** Each rule with a key, a path or a pattern is tried at every value; a policy of a company has some ten. */
 const RULES_MAX = 50

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm'
 import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { checked } from '../checked.ts'
 import { invalidRequest, messageOf } from '../errors.ts'
+import { checked } from '../wire/checked.ts'
 import { ColumnMap, withMapped } from './column-map.ts'
 import { conforms } from './conforms.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordOf } from '../bounded-wire.ts'
+import { recordOf } from '../wire/bounded-wire.ts'
 
 /** Arguments of a scorer: some, and at most as many as columns of a wide dataset. */
 const ARGUMENTS_MAX = 1_000

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Agent, request } from 'undici'
-import type { OtlpDestination } from '../telemetry-setting.ts'
+import type { OtlpDestination } from '../settings/telemetry-setting.ts'
 import { VERSION } from '../version.ts'
 
 const compressed = promisify(gzip)

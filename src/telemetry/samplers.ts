@@ -5,7 +5,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
-import type { TelemetrySetting } from '../telemetry-setting.ts'
+import type { TelemetrySetting } from '../settings/telemetry-setting.ts'
 
 /** The sampler that `OTEL_TRACES_SAMPLER` names. */
 export function samplerOf({ name, ratio }: TelemetrySetting['sampler']): Sampler {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import protobuf from 'protobufjs'
-import { readTelemetrySetting, type TelemetrySetting } from '../telemetry-setting.ts'
+import { readTelemetrySetting, type TelemetrySetting } from '../settings/telemetry-setting.ts'
 
 /** A span as it arrived, with ids in hexadecimal. */
 export interface ArrivedSpan {

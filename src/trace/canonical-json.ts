@@ -1,5 +1,5 @@
-import { JSON_DEPTH_MAX } from '../json-limits.ts'
-import { endOfScalar, endOfString } from '../json-scan.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
+import { endOfScalar, endOfString } from '../json/json-scan.ts'
 import { internalised, tooDeep } from './digestible.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isoMicros, isoOfSeconds } from '../time.ts'
-import { ValidationFailure } from '../validation-error.ts'
+import { ValidationFailure } from '../wire/validation-error.ts'
 import { FIRST, INVALID, INVALID_TYPE, LAST, storedTime } from './date-time-wire.ts'
 
 /** Characters of a text that is no date-time, which are echoed. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { JSON_DEPTH_MAX } from '../json-limits.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { jsonDigest } from './digest.ts'
 import { checkDigestible } from './digestible.ts'
 

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors.ts'
-import { JSON_DEPTH_MAX } from '../json-limits.ts'
-import { endOfString, skipSpace } from '../lossless-json.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
+import { endOfString, skipSpace } from '../json/lossless-json.ts'
 import { internalRef, isInternalRef, isRef } from './ref-uri.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { ClientError } from '../errors.ts'
-import { ValidationFailure } from '../validation-error.ts'
+import { ValidationFailure } from '../wire/validation-error.ts'
 
 /** Statuses that refuse an item for what it says: it is malformed, or names what is not there. */
 const OF_CONTENT: readonly number[] = [400, 404]

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../errors.ts'
-import { JSON_DEPTH_MAX } from '../json-limits.ts'
+import { JSON_DEPTH_MAX } from '../json/json-limits.ts'
 import { parseLine } from './metrics/json-lines.ts'
 
 /** Characters of a config, a summary or metadata. Wire: clients themselves leave out a summary of more than 10 MB. */

@@ -1,4 +1,4 @@
-import type { JsonText } from '../../src/lossless-json.ts'
+import type { JsonText } from '../../src/json/lossless-json.ts'
 
 /** A JSON value as the browser holds it; a bigint is an integer that no number represents. */
 export type Json = string | number | bigint | boolean | null | Json[] | { [key: string]: Json | undefined }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { readConfig } from '../../../src/config.ts'
-import { BASE_QUANTIZATIONS, type BaseQuantization } from '../../../src/engine-settings.ts'
+import { BASE_QUANTIZATIONS, type BaseQuantization } from '../../../src/stores/compute/engine-settings.ts'
 import { ROOT } from '../../repository.ts'
 import { examples, jsonOption, wholeNumber } from '../options.ts'
 

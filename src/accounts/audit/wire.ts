@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageOf, StrictPageQuery } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../wire/page-wire.ts'
 
 export const AuditQuery = StrictPageQuery.extend({
   entity: z.string().optional().meta({ description: 'Operators may leave it out, and get all events' }),

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import { type CallContext, type Caller, originOf } from '../../http/caller.ts'
-import type { PublicAddress } from '../../public-address.ts'
+import type { PublicAddress } from '../../settings/public-address.ts'
 import type { Identity } from '../identity/service.ts'
 import type { Projects } from '../projects.ts'
 import { ACCOUNT_TYPES } from './accounts-types.ts'

@@ -10,7 +10,7 @@ import {
 import { ClientError } from '../../errors.ts'
 import type { Access, Allowed, Authorize } from '../../http/access.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { withAbsentFeature } from './absent-features.ts'
 import { countFields, type DocumentContext, reading } from './bounded-fields.ts'
 import { boundSize } from './document-size.ts'

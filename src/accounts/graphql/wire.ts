@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
 
 /** An operation declares some. */
 const VARIABLES_MAX = 1_000

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageOf, StrictPageQuery } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../wire/page-wire.ts'
 
 /** Ten years: a key that is to last longer has no end. */
 export const KEY_DAYS_MAX = 3650

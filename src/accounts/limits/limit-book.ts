@@ -1,9 +1,9 @@
 import type { Limits as CompletionLimits } from '../../config.ts'
 import type { Caller } from '../../http/caller.ts'
-import { checkVersion } from '../../settings-version.ts'
-import type { IfVersion } from '../../settings-version-wire.ts'
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
+import { checkVersion } from '../../wire/settings-version.ts'
+import type { IfVersion } from '../../wire/settings-version-wire.ts'
 import * as queries from './queries.ts'
 import { EntityLimits } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SettingsVersion } from '../../settings-version-wire.ts'
+import { SettingsVersion } from '../../wire/settings-version-wire.ts'
 
 /** Sums of them stay exact. */
 const AMOUNT_MAX = 2 ** 48

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import type { GroupGrant } from '../../single-sign-on.ts'
+import type { GroupGrant } from '../../settings/single-sign-on.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import { nowIso } from '../../time.ts'
 import type { Audit, Audited } from '../audit/service.ts'

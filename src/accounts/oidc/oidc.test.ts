@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'jose'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import type { GroupGrant, SingleSignOn } from '../../single-sign-on.ts'
+import type { GroupGrant, SingleSignOn } from '../../settings/single-sign-on.ts'
 import { type Fields, replyOf, useTestServer } from '../../testing.ts'
 import { createTestAccounts } from '../test-accounts.ts'
 import { startTestProvider } from './test-provider.ts'

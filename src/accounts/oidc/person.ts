@@ -1,4 +1,4 @@
-import type { GroupGrant, SingleSignOn } from '../../single-sign-on.ts'
+import type { GroupGrant, SingleSignOn } from '../../settings/single-sign-on.ts'
 import type { ProviderIdentity } from '../identity/provider-identity.ts'
 import type { Claims } from './provider.ts'
 

@@ -16,7 +16,7 @@ import {
   fetchUserInfo,
   None,
 } from 'openid-client'
-import type { SingleSignOn } from '../../single-sign-on.ts'
+import type { SingleSignOn } from '../../settings/single-sign-on.ts'
 import type { Attempt } from './attempt.ts'
 import { SignInError } from './sign-in-error.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { knownMonitors, readMonitor } from './active-monitors.ts'
 import { tasksPerCall } from './wanted-tasks.ts'
 

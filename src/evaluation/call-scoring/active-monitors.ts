@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonText } from '../../lossless-json.ts'
+import type { JsonText } from '../../json/lossless-json.ts'
 import { MONITOR_CLASS } from '../../trace/objects/object-class.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { Query } from '../../trace/query-language/wire.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallContext } from '../../http/caller.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { type TargetDeps, targetOf } from './scored-target.ts'
 import type { ScoringTask } from './scoring-task.ts'
 

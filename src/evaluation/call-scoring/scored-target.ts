@@ -1,6 +1,6 @@
 import { createCharsBudget } from '../../chars-budget.ts'
 import type { CallContext } from '../../http/caller.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import type { JsonText } from '../../json/lossless-json.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import { refsAmong, withValues } from '../../trace/refs/input-refs.ts'

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { type ClientError, notFound, StoreFailed } from '../../errors.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import type { OnChange } from '../../trace/objects/publisher.ts'
 import { createScorerChecks } from './scorer-checks.ts'
 

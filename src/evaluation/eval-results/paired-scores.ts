@@ -1,4 +1,4 @@
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { joinPath } from '../../trace/query-language/json-path.ts'
 import { forEachYielding } from '../../yielding.ts'
 import type { RowOfTrials, TrialPosition } from './sorted-trials.ts'

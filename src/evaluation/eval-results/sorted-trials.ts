@@ -1,5 +1,5 @@
 import { ClientError, tooLarge } from '../../errors.ts'
-import { memberText } from '../../lossless-json.ts'
+import { memberText } from '../../json/lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { readRowBinary, wholeRows } from '../../stores/trace-db/row-binary.ts'
 import type { Selection } from '../../trace/calls/sql/selection.ts'

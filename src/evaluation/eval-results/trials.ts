@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CallContext } from '../../http/caller.ts'
-import { JsonText, memberText } from '../../lossless-json.ts'
+import { JsonText, memberText } from '../../json/lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { microsOf } from '../../time.ts'
 import { opShortName } from '../../trace/calls/sql/derived.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AnyJson, JsonObject } from '../../json-text-wire.ts'
 import { Query, SortBy } from '../../trace/query-language/wire.ts'
+import { AnyJson, JsonObject } from '../../wire/json-text-wire.ts'
 
 const Ids = z.array(z.string()).nullish()
 

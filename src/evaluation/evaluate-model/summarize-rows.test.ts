@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stringify } from '../../lossless-json.ts'
+import { stringify } from '../../json/lossless-json.ts'
 import { summarizeRows } from './summarize-rows.ts'
 
 /** The numbers are those of PyPI weave 0.54. */

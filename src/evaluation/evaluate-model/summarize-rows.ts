@@ -1,4 +1,4 @@
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { autoSummarize, type Summary } from '../auto-summarize.ts'
 import type { Scorer } from '../scorers/scorer.ts'
 

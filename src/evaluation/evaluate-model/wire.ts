@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnyJson } from '../../json-text-wire.ts'
+import { AnyJson } from '../../wire/json-text-wire.ts'
 
 export const EvaluateModelReq = z.object({
   project_id: z.string(),

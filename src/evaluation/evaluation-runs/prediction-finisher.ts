@@ -1,5 +1,5 @@
 import type { CallContext } from '../../http/caller.ts'
-import { JsonNumber, JsonText, stringify } from '../../lossless-json.ts'
+import { JsonNumber, JsonText, stringify } from '../../json/lossless-json.ts'
 import { microsOf, nowIso } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { JsonText, memberText, stringify } from '../../json/lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { Call, CallStart } from '../../trace/calls/messages/call-wire.ts'
 import { type CallPart, endPart, startPart } from '../../trace/calls/write/parts.ts'

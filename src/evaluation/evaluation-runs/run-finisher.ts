@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import { idOf } from '../../ids.ts'
-import { JsonNumber, JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { JsonNumber, JsonText, memberText, stringify } from '../../json/lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import { opShortName } from '../../trace/calls/sql/derived.ts'

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { JsonText, stringify } from '../../lossless-json.ts'
+import { JsonText, stringify } from '../../json/lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 import type { Calls } from '../../trace/calls/service.ts'

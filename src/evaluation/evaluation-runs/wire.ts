@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AnyJson, JsonObject } from '../../json-text-wire.ts'
 import { ProjectPath } from '../../trace/project-path-wire.ts'
 import { ListQuery, Strings } from '../../trace/typed-objects/wire.ts'
+import { AnyJson, JsonObject } from '../../wire/json-text-wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import type { Call } from '../../trace/calls/messages/call-wire.ts'
 
 /** Wire: among names of ops, means the end of an agent's turn. */

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 
 const STEP = /\.?([\w-]+)|\[(\d+|\*)\]|\[(?:'([^']*)'|"([^"]*)")\]/y
 

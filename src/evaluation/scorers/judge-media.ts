@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { invalidRequest, tooLarge } from '../../errors.ts'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import type { Files } from '../../trace/files/service.ts'
 import { valuesAtPath } from './json-path-values.ts'
 import type { Scored } from './scorer.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countFilledChars, type FilledChars } from '../../filled-templates.ts'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { ColumnMap, withMapped } from '../../rule-threads/column-map.ts'
 import { pythonFormat } from '../python-format.ts'
 import type { MediaKind } from './judge-media.ts'

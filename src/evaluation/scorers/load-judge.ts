@@ -1,6 +1,6 @@
-import { checked } from '../../checked.ts'
 import type { Objects } from '../../trace/objects/service.ts'
 import { isRef } from '../../trace/ref-uri.ts'
+import { checked } from '../../wire/checked.ts'
 import { type Published, readPublished } from '../published.ts'
 import { StructuredCompletionModel } from '../structured-completion.ts'
 import { Judge, JudgePrompt } from './judge.ts'

@@ -1,5 +1,5 @@
 import { derivedId } from '../../ids.ts'
-import { JsonText, stringify } from '../../lossless-json.ts'
+import { JsonText, stringify } from '../../json/lossless-json.ts'
 import { checkSize } from '../../trace/feedback/payload.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'
 import { callRef, parseRef } from '../../trace/ref-uri.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type IfVersion, SettingsVersion } from '../../settings-version-wire.ts'
+import { type IfVersion, SettingsVersion } from '../../wire/settings-version-wire.ts'
 
 /** Budgets of one entity: a few for each of its projects and keys. */
 const BUDGETS_MAX = 1000

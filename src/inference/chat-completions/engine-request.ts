@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
-import { type JsonText, parseLossless, stringify } from '../../lossless-json.ts'
+import { type JsonText, parseLossless, stringify } from '../../json/lossless-json.ts'
 import { limitTools } from '../constraints.ts'
 import {
   type EngineAbilities,

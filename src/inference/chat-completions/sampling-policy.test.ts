@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { samplingPolicy } from './sampling-policy.ts'
 import { ChatCompletionReq } from './wire.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { listOf } from '../../bounded-wire.ts'
-import { isWellFormed } from '../../well-formed-wire.ts'
+import { listOf } from '../../wire/bounded-wire.ts'
+import { isWellFormed } from '../../wire/well-formed-wire.ts'
 import { asWritten } from '../as-written-wire.ts'
 import { Schema, samplingFields } from '../sampling-wire.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { beginningOf } from './beginning.ts'
 
 const message = (role: string, content: string) => ({ role, content })

@@ -1,4 +1,4 @@
-import { JsonText, stringify } from '../../lossless-json.ts'
+import { JsonText, stringify } from '../../json/lossless-json.ts'
 
 /** Messages that a conversation keeps: what the system says, and the question that it begins with. */
 const MESSAGES = 2

@@ -1,7 +1,7 @@
 import { type ClientError, invalidRequest } from '../../errors.ts'
-import { isRecord } from '../../is-record.ts'
-import { withoutLoneSurrogates } from '../../lone-surrogates.ts'
-import { stringify } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { withoutLoneSurrogates } from '../../json/lone-surrogates.ts'
+import { stringify } from '../../json/lossless-json.ts'
 import {
   type Affinity,
   EngineProcessLost,

@@ -1,5 +1,5 @@
-import { isRecord } from '../../is-record.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 
 /**
  * The token ids of the prompt in a reply. Only choices reach training, so each of them carries the ids

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dependencyFailed } from '../../errors.ts'
-import { isRecord } from '../../is-record.ts'
-import { JsonText, type KeepShape, parseKeeping, stringify } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JsonText, type KeepShape, parseKeeping, stringify } from '../../json/lossless-json.ts'
 import { createPromptIdNoter, PROMPT_IDS, type PromptIdNotes } from './prompt-ids.ts'
 
 /** Logprobs and ids are many numbers that must not change, so their text is copied from the engine's. */

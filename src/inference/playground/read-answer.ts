@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser'
 import { z } from 'zod'
 import { ClientError, messageOf } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
-import { NestedTooDeeply, parseShallow } from '../../parse-shallow.ts'
+import { NestedTooDeeply, parseShallow } from '../../json/parse-shallow.ts'
 import { BadAnswer, NoAnswer } from './answer-errors.ts'
 
 /** Characters of one event; a chunk with all of a long answer in it is shorter. */

@@ -1,7 +1,7 @@
 import { ClientError, messageOf } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import type { RawReply } from '../../http/route.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 import type { Files } from '../../trace/files/service.ts'
 import type { Objects } from '../../trace/objects/service.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { stringify } from '../../lossless-json.ts'
+import { stringify } from '../../json/lossless-json.ts'
 import type { Files } from '../../trace/files/service.ts'
 
 const Images = z.looseObject({ data: z.array(z.looseObject({ b64_json: z.string().nullish() })) })

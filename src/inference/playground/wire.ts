@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonObject } from '../../json-text-wire.ts'
+import { JsonObject } from '../../wire/json-text-wire.ts'
 
 const NullishString = z.string().nullish()
 const NullishNumber = z.number().nullish()

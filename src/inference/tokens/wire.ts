@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listOf } from '../../bounded-wire.ts'
+import { listOf } from '../../wire/bounded-wire.ts'
 import { asWritten } from '../as-written-wire.ts'
 import { MESSAGES_MAX } from '../chat-completions/wire.ts'
 import { TokenIds } from '../prompt-wire.ts'

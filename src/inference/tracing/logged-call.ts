@@ -1,6 +1,6 @@
 import type { CallContext } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
-import { JsonText, memberText, stringify } from '../../lossless-json.ts'
+import { JsonText, memberText, stringify } from '../../json/lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { Calls } from '../../trace/calls/service.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageOf, StrictPageQuery } from '../../page-wire.ts'
+import { pageOf, StrictPageQuery } from '../../wire/page-wire.ts'
 
 /** The receipt of an erasure. */
 export const Erasure = z

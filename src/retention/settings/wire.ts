@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SettingsVersion } from '../../settings-version-wire.ts'
+import { SettingsVersion } from '../../wire/settings-version-wire.ts'
 
 /** A hundred years: longer is without end. */
 const DAYS_MAX = 36_500

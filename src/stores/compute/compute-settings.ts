@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
-import type { EngineConfig } from '../../engine-settings.ts'
 import type { ComputeOptions } from './compute.ts'
+import type { EngineConfig } from './engine-settings.ts'
 import { createBaseModelFinder, ownModelsFolder } from './find-base-model.ts'
 
 /** The checkout, which has the engine and the base models that ship with it. */

@@ -1,4 +1,4 @@
-import type { EngineConfig } from '../../engine-settings.ts'
+import type { EngineConfig } from './engine-settings.ts'
 
 /** A workspace in a bucket, and where its reader keeps copies of it. */
 export interface WorkspaceElsewhere {

@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import type { BaseQuantization } from '../../engine-settings.ts'
 import type { Log } from '../../log.ts'
 import { machineBytes } from '../machine-bytes.ts'
+import type { BaseQuantization } from './engine-settings.ts'
 import { readGpuBytes, UnknownGpuMemory } from './gpu-memory.ts'
 import { cachedModelFolder, isFolder } from './model-folders.ts'
 

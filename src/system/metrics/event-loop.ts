@@ -20,7 +20,7 @@ const READINGS: Record<string, { help: string; of: (delays: Histogram) => number
   p99: { help: '99th percentile of the', of: (delays) => lagOf(delays.percentile(99)) },
 }
 
-/** Of a delay in nanoseconds, which Node counts with the time between two samples, the seconds that a sample was late. */
+/** The seconds that a sample was late, of a delay in nanoseconds, which Node counts with the interval. */
 function lagOf(delay: number): number {
   return Math.max(0, delay / NANOSECONDS - INTERVAL_MS / 1000)
 }

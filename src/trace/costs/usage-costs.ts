@@ -1,5 +1,5 @@
-import { isRecord } from '../../is-record.ts'
-import { memberText } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { memberText } from '../../json/lossless-json.ts'
 import { type Price, priceAt } from './prices.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
 import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })

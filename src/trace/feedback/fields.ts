@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { partTexts } from '../../lossless-json.ts'
+import { partTexts } from '../../json/lossless-json.ts'
 import type { FieldExpression, FieldKind } from '../query-language/compile.ts'
 import { jsonLeaf, splitPath } from '../query-language/json-path.ts'
 import type { Params } from '../query-language/params.ts'

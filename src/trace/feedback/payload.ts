@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
-import { type JsonText, memberText, withMember } from '../../lossless-json.ts'
+import { type JsonText, memberText, withMember } from '../../json/lossless-json.ts'
 import { runRule } from '../../rule-threads/run-rule.ts'
 import { parseRef } from '../ref-uri.ts'
 import { nameEmoji } from './emoji.ts'

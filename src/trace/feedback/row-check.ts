@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import type { JsonText } from '../../json/lossless-json.ts'
 import { nowIso } from '../../time.ts'
 import type { AnnotationQueues } from '../annotation-queues/service.ts'
 import type { Objects } from '../objects/service.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
-import { AnyJson, JsonObject } from '../../json-text-wire.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
+import { AnyJson, JsonObject } from '../../wire/json-text-wire.ts'
 import { Query, RowsQueryReq } from '../query-language/wire.ts'
 
 const NullishString = z.string().nullish()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonNumber } from '../../lossless-json.ts'
+import { JsonNumber } from '../../json/lossless-json.ts'
 import { Integer, model, optional } from './stored-model.ts'
 
 const GRID_COLUMNS = 24

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
-import { JsonNumber } from '../../lossless-json.ts'
+import { JsonNumber } from '../../json/lossless-json.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
 import { AgentDashboard } from './agent-dashboard.ts'
 import { AnyObject, Float, Integer, model, optional } from './stored-model.ts'
 import { StoredCallsFilter, StoredQuery, StoredSortBy } from './stored-query.ts'

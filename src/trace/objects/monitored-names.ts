@@ -1,4 +1,4 @@
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { refOf } from '../ref-uri.ts'
 import { MONITOR_CLASS } from './object-class.ts'
 import type { VersionRow } from './queries.ts'

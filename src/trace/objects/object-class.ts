@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { checked } from '../../checked.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import {
   type JsonText,
   type LosslessJson,
   memberTexts,
   parseLossless,
   stringify,
-} from '../../lossless-json.ts'
+} from '../../json/lossless-json.ts'
+import { checked } from '../../wire/checked.ts'
 import { BUILTIN_CLASSES } from './builtin-classes.ts'
 
 /** The base class of monitors, by which the server acts on calls: it has them scored, also by services elsewhere. */

@@ -1,5 +1,5 @@
 import type { UploadedFile } from '../../http/route.ts'
-import { JsonText, stringify } from '../../lossless-json.ts'
+import { JsonText, stringify } from '../../json/lossless-json.ts'
 
 /** The file in which clients keep the source of an op, or of a model. */
 export const OP_SOURCE_FILE = 'obj.py'

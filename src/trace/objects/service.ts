@@ -1,6 +1,6 @@
 import type { Projects } from '../../accounts/projects.ts'
 import { deleted, invalidRequest, notFound } from '../../errors.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import type { Redaction } from '../../redaction/service.ts'
 import type { TraceDb } from '../../stores/trace-db/port.ts'
 import { nowAfter } from '../../time.ts'

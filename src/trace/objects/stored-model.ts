@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { isRecord } from '../../is-record.ts'
-import { JsonNumber, type LosslessJson } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JsonNumber, type LosslessJson } from '../../json/lossless-json.ts'
 
 /**
  * Types for values whose numbers keep their source, because the digest of what is stored tells `1` from `1.0`. Their

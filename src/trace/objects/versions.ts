@@ -1,5 +1,5 @@
 import { notAllFound, notFound } from '../../errors.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { collectReply } from '../collect-reply.ts'
 import { pageOf } from '../query-language/page.ts'

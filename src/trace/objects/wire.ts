@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnyJson } from '../../json-text-wire.ts'
+import { AnyJson } from '../../wire/json-text-wire.ts'
 import { SortKeys } from '../query-language/wire.ts'
 
 const NullishStrings = z.array(z.string()).nullish()

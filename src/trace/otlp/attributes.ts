@@ -1,8 +1,8 @@
 import { invalidRequest } from '../../errors.ts'
-import { isRecord } from '../../is-record.ts'
-import { JSON_DEPTH_MAX } from '../../json-limits.ts'
-import { JsonText } from '../../lossless-json.ts'
-import { parseShallow } from '../../parse-shallow.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JSON_DEPTH_MAX } from '../../json/json-limits.ts'
+import { JsonText } from '../../json/lossless-json.ts'
+import { parseShallow } from '../../json/parse-shallow.ts'
 import { checked } from './checked.ts'
 import { AnyValue, KeyValue } from './wire.ts'
 

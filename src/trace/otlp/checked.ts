@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { checked as checkedValue } from '../../checked.ts'
+import { checked as checkedValue } from '../../wire/checked.ts'
 
 /** A part of a request as its schema has it. @throws 400 that names the error. */
 export function checked<Schema extends z.ZodType>(

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { isoOfMicros } from '../../time.ts'
 import { type Tree, treeOf } from './attributes.ts'
 import { checked } from './checked.ts'

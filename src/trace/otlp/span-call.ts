@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { invalidRequest } from '../../errors.ts'
-import { JsonText, stringify } from '../../lossless-json.ts'
+import { JsonText, stringify } from '../../json/lossless-json.ts'
 import { isoMicros } from '../../time.ts'
 import { DISPLAY_NAME_CHARS_MAX, OP_NAME_CHARS_MAX } from '../calls/write/parts.ts'
 import {

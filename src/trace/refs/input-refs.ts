@@ -1,5 +1,5 @@
 import { createCharsBudget } from '../../chars-budget.ts'
-import { JsonText, memberTexts, stringify } from '../../lossless-json.ts'
+import { JsonText, memberTexts, stringify } from '../../json/lossless-json.ts'
 import type { Call } from '../calls/messages/call-wire.ts'
 import { isRef } from '../ref-uri.ts'
 

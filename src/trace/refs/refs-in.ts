@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import type { JsonText } from '../../json/lossless-json.ts'
 import { internalRef, isInternalRef, isRef } from '../ref-uri.ts'
 
 /**

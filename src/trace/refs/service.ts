@@ -1,5 +1,5 @@
 import { invalidRequest, notFound, tooLarge } from '../../errors.ts'
-import { JsonText, memberText } from '../../lossless-json.ts'
+import { JsonText, memberText } from '../../json/lossless-json.ts'
 import { slicesOf } from '../../slices.ts'
 import { forEachYielding } from '../../yielding.ts'
 import { createReplyBudget } from '../collect-reply.ts'

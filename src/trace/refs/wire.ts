@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnyJson } from '../../json-text-wire.ts'
+import { AnyJson } from '../../wire/json-text-wire.ts'
 
 export const RefsReadBatchReq = z.object({ refs: z.array(z.string()) })
 export type RefsReadBatchReq = z.output<typeof RefsReadBatchReq>

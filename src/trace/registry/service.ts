@@ -1,7 +1,7 @@
 import { placeOf, requireRight } from '../../access.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import type { Objects } from '../objects/service.ts'
 import { parseRef } from '../ref-uri.ts'
 import type { LinkReq, LinkRes } from './wire.ts'

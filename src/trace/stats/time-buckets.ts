@@ -1,5 +1,5 @@
 import { isoOfMicros, microsOf, nowIso } from '../../time.ts'
-import { ValidationFailure } from '../../validation-error.ts'
+import { ValidationFailure } from '../../wire/validation-error.ts'
 import { dateTimeAt } from '../date-time.ts'
 
 /** Wire: longer ranges are refused. */

@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { JsonText } from '../../lossless-json.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import { slicesOf } from '../../slices.ts'
 import { firstOf, rowsOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { inBatches } from '../batches.ts'

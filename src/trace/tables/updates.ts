@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidRequest } from '../../errors.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import type { JsonText } from '../../json/lossless-json.ts'
 import { createDigestList, type DigestList } from './digest-list.ts'
 import type { TableUpdate } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonObject } from '../../json-text-wire.ts'
+import { JsonObject } from '../../wire/json-text-wire.ts'
 import { SortKeys } from '../query-language/wire.ts'
 
 export const TableCreateReq = z.object({

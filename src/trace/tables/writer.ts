@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Projects } from '../../accounts/projects.ts'
 import { notFound } from '../../errors.ts'
-import type { JsonText } from '../../lossless-json.ts'
+import type { JsonText } from '../../json/lossless-json.ts'
 import type { Redaction, Redactor } from '../../redaction/service.ts'
 import { firstOf, type TraceDb } from '../../stores/trace-db/port.ts'
 import { checkExpectedDigest, jsonDigest, tableDigest } from '../digest.ts'

@@ -1,5 +1,5 @@
 import { invalidRequest } from '../../errors.ts'
-import { JsonText, parseLossless, stringify } from '../../lossless-json.ts'
+import { JsonText, parseLossless, stringify } from '../../json/lossless-json.ts'
 
 /** Fields of an object that no attribute may replace: it would change its class, or could not be read back. */
 const OWN = ['_type', '_class_name', '_bases', 'name', 'description']

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonObject } from '../../json-text-wire.ts'
+import { JsonObject } from '../../wire/json-text-wire.ts'
 import { ProjectPath } from '../project-path-wire.ts'
 
 export const ObjectPath = ProjectPath.extend({ object_id: z.string() })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageOf } from '../../page-wire.ts'
+import { pageOf } from '../../wire/page-wire.ts'
 
 /** Query parameters of a signed URL. */
 export const SignedQuery = z.object({ expires: z.int(), signature: z.string() })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { seeded } from '../../test-random.ts'
 import { parseLine, textOf } from './json-lines.ts'
 

@@ -1,6 +1,6 @@
-import { isRecord } from '../../is-record.ts'
-import { endOfString, JsonNumber, stringify } from '../../lossless-json.ts'
-import { parseShallow } from '../../parse-shallow.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { endOfString, JsonNumber, stringify } from '../../json/lossless-json.ts'
+import { parseShallow } from '../../json/parse-shallow.ts'
 
 /** A line of a run's history or of its machine's metrics. */
 export type Line = Record<string, unknown>

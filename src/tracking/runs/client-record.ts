@@ -1,4 +1,4 @@
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 
 /** Wire: what clients record about themselves in `_wandb` of a config. */

@@ -1,6 +1,6 @@
 import sift from 'sift'
-import { isRecord } from '../../is-record.ts'
-import { JsonNumber } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JsonNumber } from '../../json/lossless-json.ts'
 import { parseLine } from '../metrics/json-lines.ts'
 import { configValues } from './client-record.ts'
 import type { RunsCriteria } from './runs-filter.ts'

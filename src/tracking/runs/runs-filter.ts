@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
 import { invalidRequest } from '../../errors.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
 import { checkListed } from '../listed-names.ts'
 import { RUN_PATHS, type RunPath, runPath } from './run-paths.ts'
 import type { RunsCondition } from './scan-queries.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
+import { PageQuery, pageOf } from '../../wire/page-wire.ts'
 
 export const RunPath = z.object({ entity: z.string(), project: z.string(), run: z.string() })
 export type RunPath = z.output<typeof RunPath>

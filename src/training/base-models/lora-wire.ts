@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isWellFormed } from '../../well-formed-wire.ts'
+import { isWellFormed } from '../../wire/well-formed-wire.ts'
 
 export const HALF_CHARACTER = 'A name has a surrogate without its other half'
 

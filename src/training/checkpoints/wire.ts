@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { PageQuery, pageOf } from '../../wire/page-wire.ts'
 
 /** Wire: clients read `id`, `step` and `metrics`. */
 export const Checkpoint = z

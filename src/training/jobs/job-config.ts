@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 import { RlConfig, SftConfig } from '../trainer/contract-wire.ts'
 import type { ExperimentalConfig, SftJobCreateReq } from './wire.ts'
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../access.ts'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { toPage } from '../../page-wire.ts'
+import { toPage } from '../../wire/page-wire.ts'
 import type { JobsDeps } from './deps.ts'
 import type { JobRow, ListedJob } from './queries.ts'
 import * as queries from './queries.ts'

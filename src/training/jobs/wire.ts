@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
+import { PageQuery, pageOf } from '../../wire/page-wire.ts'
 import { TrajectoryGroup } from '../trajectories/wire.ts'
 
 /** Tokens of one row of an RL job: below it rows are too short to learn from, above it memory runs out. */

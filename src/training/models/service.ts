@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
-import { toPage } from '../../page-wire.ts'
+import { toPage } from '../../wire/page-wire.ts'
 import { Lora } from '../base-models/lora-wire.ts'
 import type { ModelRow } from '../model-registry/model-row.ts'
 import type { ModelsDeps } from './deps.ts'

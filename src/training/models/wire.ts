@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { PageQuery, pageOf } from '../../page-wire.ts'
-import { isWellFormed } from '../../well-formed-wire.ts'
+import { PageQuery, pageOf } from '../../wire/page-wire.ts'
+import { isWellFormed } from '../../wire/well-formed-wire.ts'
 import { HALF_CHARACTER, Lora } from '../base-models/lora-wire.ts'
 
 /** Names become parts of `entity/project/name:stepN` and of `name@N`. */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { countJsonValues } from '../../count-json-values.ts'
 import { invalidRequest, tooLarge } from '../../errors.ts'
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../json-limits.ts'
-import { FIRST_ISSUE } from '../../lax-parse.ts'
+import { countJsonValues } from '../../json/count-json-values.ts'
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '../../json/json-limits.ts'
+import { NestedTooDeeply, parseShallow } from '../../json/parse-shallow.ts'
 import { createLineCutter } from '../../line-cutter.ts'
-import { NestedTooDeeply, parseShallow } from '../../parse-shallow.ts'
-import { jsonInvalid, validationFailure } from '../../validation-error.ts'
+import { FIRST_ISSUE } from '../../wire/lax-parse.ts'
+import { jsonInvalid, validationFailure } from '../../wire/validation-error.ts'
 import { TrainingLine } from './wire.ts'
 
 /** One conversation is held in memory while it is checked. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listOf } from '../../bounded-wire.ts'
+import { listOf } from '../../wire/bounded-wire.ts'
 
 export const UploadRes = z
   .object({

@@ -1,5 +1,5 @@
 import { serveLimitedWork } from '../../threads/serve-limited-work.ts'
-import { type ValidationDetail, ValidationFailure } from '../../validation-error.ts'
+import { type ValidationDetail, ValidationFailure } from '../../wire/validation-error.ts'
 import { type CheckedGroup, checkedGroup } from './checked-group.ts'
 
 /** A group to check, and its place in the body. */

@@ -1,6 +1,6 @@
-import { countJsonValues } from '../../count-json-values.ts'
+import { countJsonValues } from '../../json/count-json-values.ts'
 import { createLimitedWork } from '../../threads/limited-work.ts'
-import { type ValidationDetail, ValidationFailure } from '../../validation-error.ts'
+import { type ValidationDetail, ValidationFailure } from '../../wire/validation-error.ts'
 import type { GroupToCheck } from './check-group-worker.ts'
 import { type CheckedGroup, checkedGroup } from './checked-group.ts'
 

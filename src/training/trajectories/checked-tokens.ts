@@ -1,4 +1,4 @@
-import { isRecord } from '../../is-record.ts'
+import { isRecord } from '../../json/is-record.ts'
 
 /**
  * A group with empty lists in place of its sampled tokens, which are as a schema wants them. A job has a hundred

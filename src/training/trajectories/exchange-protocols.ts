@@ -1,5 +1,5 @@
-import { isRecord } from '../../is-record.ts'
-import { JsonNumber, type LosslessJson } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JsonNumber, type LosslessJson } from '../../json/lossless-json.ts'
 import { isoMicros } from '../../time.ts'
 
 type Json = { [key: string]: LosslessJson }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseLossless, stringify } from '../../lossless-json.ts'
+import { parseLossless, stringify } from '../../json/lossless-json.ts'
 import { storedGroup } from './stored-group.ts'
 import { TrajectoryGroup } from './wire.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../is-record.ts'
-import { JsonNumber, type LosslessJson, stringify } from '../../lossless-json.ts'
+import { isRecord } from '../../json/is-record.ts'
+import { JsonNumber, type LosslessJson, stringify } from '../../json/lossless-json.ts'
 import { type Answer, type Asked, askedOf } from './exchange-protocols.ts'
 
 type Json = { [key: string]: LosslessJson }

@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from 'uuid'
-import { JsonText, stringify } from '../../lossless-json.ts'
+import { JsonText, stringify } from '../../json/lossless-json.ts'
 import { isoMicros, isoOfMicros, microsOf } from '../../time.ts'
 import type { CallComplete } from '../../trace/calls/messages/call-wire.ts'
 import type { FeedbackCreateReq } from '../../trace/feedback/wire.ts'

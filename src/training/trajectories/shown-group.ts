@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { keepShapeOf } from '../../body-shape.ts'
-import { AnyJson } from '../../json-text-wire.ts'
-import { type JsonText, parseKeeping } from '../../lossless-json.ts'
+import { type JsonText, parseKeeping } from '../../json/lossless-json.ts'
+import { keepShapeOf } from '../../wire/body-shape.ts'
+import { AnyJson } from '../../wire/json-text-wire.ts'
 import { History } from './turns.ts'
 
 /** A group whose parts that calls show keep the client's own text. */

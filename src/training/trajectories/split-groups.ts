@@ -1,5 +1,5 @@
 import { tooLarge } from '../../errors.ts'
-import { JSON_DEPTH_MAX, tooDeep } from '../../json-limits.ts'
+import { JSON_DEPTH_MAX, tooDeep } from '../../json/json-limits.ts'
 
 /** The body without its groups: ids and a few numbers. */
 const HEAD_BYTES_MAX = 1024 * 1024

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { type JsonText, type KeepShape, parseKeeping, parseLossless, stringify } from '../../lossless-json.ts'
+import {
+  type JsonText,
+  type KeepShape,
+  parseKeeping,
+  parseLossless,
+  stringify,
+} from '../../json/lossless-json.ts'
 import { historiesOf } from './exchanges.ts'
 
 /** The members of a trajectory, each as its text. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JobQueue } from '../../jobs/job-queue.ts'
+import { JsonText } from '../../json/lossless-json.ts'
 import type { Log } from '../../log.ts'
-import { JsonText } from '../../lossless-json.ts'
 import type { Blobs } from '../../stores/blobs/port.ts'
 import type { ControlTx } from '../../stores/control-db/port.ts'
 import type { Calls } from '../../trace/calls/service.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AnyJson } from '../../json-text-wire.ts'
-import { JsonText, memberText, memberTexts } from '../../lossless-json.ts'
+import { JsonText, memberText, memberTexts } from '../../json/lossless-json.ts'
+import { AnyJson } from '../../wire/json-text-wire.ts'
 
 /** A message or choice of one attempt, or a record beside them; unknown keys are kept. */
 export const History = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { recordOf } from '../../bounded-wire.ts'
 import { DateTimeText } from '../../trace/date-time-wire.ts'
+import { recordOf } from '../../wire/bounded-wire.ts'
 import { Exchanges } from './exchanges-wire.ts'
 
 /** One sampled token. Wire: `token` is `token_id:N` or the token's text. */

@@ -24,6 +24,21 @@ const Logs = z.object({ logs: z.string() })
 
 const Version = z.object({ ray_version: z.string() })
 
+/** A Ray cluster whose jobs the engine's processes are. */
+export interface RaySetting {
+  /** Of its dashboard, whose Jobs API starts them. */
+  url: string
+  token: string | undefined
+  /** The Python with the engine's packages on the nodes. */
+  python: string
+  /** The root of the workspace as the nodes see it; undefined where that is the path of this machine. */
+  workspace: string | undefined
+  /** The share of a GPU's memory that an inference server takes. */
+  gpuMemory: number
+  trainer(baseModel: string): RayResources
+  server(baseModel: string): RayResources
+}
+
 /** What Ray reserves for a job on one node. */
 export interface RayResources {
   cpus: number

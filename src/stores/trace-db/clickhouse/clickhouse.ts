@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { withoutLoneSurrogates } from '../../../json/lone-surrogates.ts'
 import type { Log } from '../../../log.ts'
-import { withoutLoneSurrogates } from '../../../lone-surrogates.ts'
 import type { Query, TraceDb } from '../port.ts'
 import { wholeLinesOf } from '../whole-lines.ts'
 import { QUERY_CHARS_MAX } from './connection.ts'

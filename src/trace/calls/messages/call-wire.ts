@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AnyJson, JsonObject } from '../../../json-text-wire.ts'
+import { AnyJson, JsonObject } from '../../../wire/json-text-wire.ts'
 
 const DateTime = z.string().meta({ format: 'date-time' })
 const NullishString = z.string().nullish()

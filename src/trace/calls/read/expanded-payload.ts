@@ -1,4 +1,4 @@
-import { JsonText, memberTexts, withMembers } from '../../../lossless-json.ts'
+import { JsonText, memberTexts, withMembers } from '../../../json/lossless-json.ts'
 import { splitPath } from '../../query-language/json-path.ts'
 import { isRef } from '../../ref-uri.ts'
 import { PAYLOADS, type PayloadColumn } from '../sql/table.ts'

@@ -1,5 +1,5 @@
 import { invalidRequest, tooLarge } from '../../../errors.ts'
-import { type JsonText, memberText, withMember } from '../../../lossless-json.ts'
+import { type JsonText, memberText, withMember } from '../../../json/lossless-json.ts'
 import { rowsOf, type TraceDb } from '../../../stores/trace-db/port.ts'
 import { forEachYielding } from '../../../yielding.ts'
 import { inHalves } from '../../batches.ts'

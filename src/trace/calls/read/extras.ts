@@ -1,5 +1,5 @@
 import type { CallContext } from '../../../http/caller.ts'
-import { JsonText, stringify } from '../../../lossless-json.ts'
+import { JsonText, stringify } from '../../../json/lossless-json.ts'
 import { forEachYielding } from '../../../yielding.ts'
 import type { Costs } from '../../costs/service.ts'
 import { costsOf, usageIn } from '../../costs/usage-costs.ts'

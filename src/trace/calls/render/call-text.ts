@@ -1,5 +1,5 @@
-import { isRecord } from '../../../is-record.ts'
-import { memberText, withMember } from '../../../lossless-json.ts'
+import { isRecord } from '../../../json/is-record.ts'
+import { memberText, withMember } from '../../../json/lossless-json.ts'
 import { microsOf } from '../../../time.ts'
 import { opShortName, statusOf } from '../sql/derived.ts'
 import type { PayloadColumn } from '../sql/table.ts'

@@ -1,6 +1,6 @@
-import { keepShapeOf } from '../../../body-shape.ts'
-import { parseKeeping } from '../../../lossless-json.ts'
+import { parseKeeping } from '../../../json/lossless-json.ts'
 import { utf8Text } from '../../../utf8-text.ts'
+import { keepShapeOf } from '../../../wire/body-shape.ts'
 import { Call } from '../messages/call-wire.ts'
 
 const SHAPE = keepShapeOf(Call)

@@ -1,6 +1,6 @@
 import { invalidRequest } from '../../../errors.ts'
 import { newId } from '../../../ids.ts'
-import { type JsonText, memberText, withMember } from '../../../lossless-json.ts'
+import { type JsonText, memberText, withMember } from '../../../json/lossless-json.ts'
 import { dateTimeAt } from '../../date-time.ts'
 import { isRef } from '../../ref-uri.ts'
 import { refsIn } from '../../refs/refs-in.ts'

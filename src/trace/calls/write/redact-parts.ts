@@ -1,4 +1,4 @@
-import { JsonText } from '../../../lossless-json.ts'
+import { JsonText } from '../../../json/lossless-json.ts'
 import type { Redactable } from '../../../redaction/redaction-job.ts'
 import type { Redaction, Redactor } from '../../../redaction/service.ts'
 import { isRef } from '../../ref-uri.ts'

@@ -1,5 +1,5 @@
-import { withoutLoneSurrogates } from '../../../lone-surrogates.ts'
-import { endOfString } from '../../../lossless-json.ts'
+import { withoutLoneSurrogates } from '../../../json/lone-surrogates.ts'
+import { endOfString } from '../../../json/lossless-json.ts'
 import { TRUNCATED_BYTES, TRUNCATED_ELEMENTS } from '../sql/truncated.ts'
 
 /**

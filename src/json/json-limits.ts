@@ -1,4 +1,4 @@
-import { invalidRequest, tooLarge } from './errors.ts'
+import { invalidRequest, tooLarge } from '../errors.ts'
 
 /**
  * Levels of a JSON value. Python's `json` gives up at about as many, and simdjson, with which ClickHouse reads

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { invalidRequest } from './errors.ts'
+import { invalidRequest } from '../errors.ts'
 import { FIRST_ISSUE } from './lax-parse.ts'
 
 /** A value as its schema has it. @throws 400 that begins with `what` and names the field at fault. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonText } from './lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 
 /** Marks, in a JSON schema, what is kept as text. */
 export const JSON_TEXT_MARK = 'x-json-text'

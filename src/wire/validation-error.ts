@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { JsonText } from '../json/lossless-json.ts'
 import { NO_INTEGER } from './lax-parse.ts'
-import { JsonText } from './lossless-json.ts'
 
 /** One entry of a 422 body, in the words that FastAPI clients know. */
 export interface ValidationDetail {

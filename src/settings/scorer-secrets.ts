@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invalidRequest } from './errors.ts'
+import { invalidRequest } from '../errors.ts'
 import { jsonSetting } from './read-setting.ts'
 import { refuseProblems, type SettingProblem } from './setting-problems.ts'
 

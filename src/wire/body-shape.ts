@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { KeepShape } from '../json/lossless-json.ts'
 import { JSON_TEXT_MARK } from './json-text-wire.ts'
-import type { KeepShape } from './lossless-json.ts'
 
 /**
  * What a schema reads of a value: all of it (`any`), its text, nothing (`drop`), or parts. Where a part is absent, the

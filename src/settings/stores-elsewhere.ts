@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { messageOf } from './errors.ts'
+import { messageOf } from '../errors.ts'
+import { readS3Address, type S3Options } from '../stores/blobs/s3-address.ts'
+import { type PostgresOptions, readPostgresAddress } from '../stores/control-db/postgres-address.ts'
+import { type RedisOptions, readRedisAddress } from '../stores/redis/address.ts'
+import { type ElsewhereOptions, readAddress } from '../stores/trace-db/elsewhere/address.ts'
 import { textSetting, variableSettings } from './read-setting.ts'
 import { readAll, refuseProblems, type SettingProblem, settingProblem } from './setting-problems.ts'
-import { readS3Address, type S3Options } from './stores/blobs/s3-address.ts'
-import { type PostgresOptions, readPostgresAddress } from './stores/control-db/postgres-address.ts'
-import { type RedisOptions, readRedisAddress } from './stores/redis/address.ts'
-import { type ElsewhereOptions, readAddress } from './stores/trace-db/elsewhere/address.ts'
 
 /** Stores that others operate; undefined for those that are in the data folder. */
 export interface StoresElsewhere {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { JsonText } from './lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
 import { validationFailure } from './validation-error.ts'
 
 /** The input that an error shows for a value of the wrong type. */

@@ -45,7 +45,7 @@ describe('flags for vLLM', () => {
   })
 
   it('are none of those that engine/src/engine/serve.py sets, but for the hosts of media and four that only a CPU needs, which may be set anew', () => {
-    const source = readFileSync(new URL('../engine/src/engine/serve.py', import.meta.url), 'utf8')
+    const source = readFileSync(new URL('../../engine/src/engine/serve.py', import.meta.url), 'utf8')
     const command = /^def command[\s\S]*?(?=^def )/m.exec(source)?.[0] ?? ''
     const set = [...command.matchAll(/"(--[a-z-]+)"/g)].map(([, flag = '']) => flag)
     expect(set.length).toBeGreaterThan(20)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { keepShapeOf } from './body-shape.ts'
-import { AnyJson, JsonObject } from './json-text-wire.ts'
+import { keepShapeOf } from '../wire/body-shape.ts'
+import { AnyJson, JsonObject } from '../wire/json-text-wire.ts'
 import {
   JsonNumber,
   JsonText,

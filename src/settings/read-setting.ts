@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
-import { messageOf } from './errors.ts'
+import { messageOf } from '../errors.ts'
 import { badSettings, settingProblem } from './setting-problems.ts'
 
 /** The values of the variables that a schema names. @throws Error with all that is wrong, without what they hold */

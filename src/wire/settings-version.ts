@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { conflict } from './errors.ts'
+import { conflict } from '../errors.ts'
 import type { IfVersion } from './settings-version-wire.ts'
 
 /** Identifies settings by what is stored of them. */

@@ -1,17 +1,9 @@
 import { z } from 'zod'
+import type { S3Options } from '../stores/blobs/s3-address.ts'
+import { REGION_OF_ANY } from '../stores/blobs/s3-region.ts'
+import { type WorkspaceBucket, workspaceUrl } from '../stores/workspace/bucket-address.ts'
 import { variableSettings } from './read-setting.ts'
 import { settingProblem } from './setting-problems.ts'
-import type { S3Options } from './stores/blobs/s3-address.ts'
-import { REGION_OF_ANY } from './stores/blobs/s3-region.ts'
-import { workspaceUrl } from './stores/workspace/bucket-address.ts'
-
-/** The bucket through which engines exchange folders with servers. */
-export interface WorkspaceBucket {
-  /** The root of the workspace, as engines are told it: `s3://bucket/prefix/workspace`. */
-  url: string
-  /** How engines of this machine reach the bucket. */
-  environment: NodeJS.ProcessEnv
-}
 
 export interface WorkspaceSetting {
   /** Undefined where the workspace is a folder. */

@@ -1,22 +1,7 @@
 import { z } from 'zod'
+import type { RayResources, RaySetting } from '../stores/compute/ray/jobs-api.ts'
 import { jsonSetting, variableSettings } from './read-setting.ts'
 import { readAll, refuseProblems, settingProblem } from './setting-problems.ts'
-import type { RayResources } from './stores/compute/ray/jobs-api.ts'
-
-/** A Ray cluster whose jobs the engine's processes are. */
-export interface RaySetting {
-  /** Of its dashboard, whose Jobs API starts them. */
-  url: string
-  token: string | undefined
-  /** The Python with the engine's packages on the nodes. */
-  python: string
-  /** The root of the workspace as the nodes see it; undefined where that is the path of this machine. */
-  workspace: string | undefined
-  /** The share of a GPU's memory that an inference server takes. */
-  gpuMemory: number
-  trainer(baseModel: string): RayResources
-  server(baseModel: string): RayResources
-}
 
 /** Where nothing else is on the GPU, what vLLM itself leaves free. */
 const GPU_MEMORY_DEFAULT = 0.9
