@@ -1,4 +1,4 @@
-import { type Place, placeOf, requireRight, type Verb } from '../access.ts'
+import { type Place, placeOf, type Rights, requireRight, type Verb } from '../access.ts'
 import { notAllowed, notFound, unauthorized } from '../errors.ts'
 import type { Caller } from './caller.ts'
 
@@ -33,6 +33,12 @@ export interface AccessRule<Input> {
  * - a rule: callers with a right to what the request names
  */
 export type Access<Input> = 'open' | 'signed' | 'any-key' | 'operator' | 'machine' | AccessRule<Input>
+
+/** Whether a caller sends a request as an operator, whatever entity it names. */
+export function isForOperator(access: Access<never>, rights: Pick<Rights, 'isOperator'>): boolean {
+  if (access === 'operator' || access === 'machine') return true
+  return typeof access === 'object' && access.orOperator === true && rights.isOperator
+}
 
 /** Whether a request without a key is refused on every server. */
 export function needsKey(access: Access<never>): boolean {
@@ -152,7 +158,7 @@ export function createAuthorize(
       if (!rights.isOperator) throw notAllowed('Only operators of this server may do this')
       return []
     }
-    if (access.orOperator && rights.isOperator) return []
+    if (isForOperator(access, rights)) return []
     const allowed: Allowed[] = []
     for (const subject of access.about(input, caller))
       allowed.push(await check(subject.verb ?? access.verb, subject, caller))

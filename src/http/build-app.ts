@@ -12,7 +12,7 @@ import type { WebPages } from '../web/pages.ts'
 import { bodyShapeOf, keptOf } from '../wire/body-shape.ts'
 import { parseLax } from '../wire/lax-parse.ts'
 import { validationFailure } from '../wire/validation-error.ts'
-import { type Access, type Allowed, type Authorize, needsKey } from './access.ts'
+import { type Access, type Allowed, type Authorize, isForOperator, needsKey } from './access.ts'
 import { addApiDocs } from './api-docs.ts'
 import { streamArriving } from './arriving-body.ts'
 import { type Authenticator, credentialsOf } from './auth.ts'
@@ -276,18 +276,22 @@ async function answer(declaration: Route, request: Request, work: Work): Promise
   const access = declaration.access as Access<object>
   const subjects = await work.authorize(access, input, caller)
   if (work.span !== NO_SPAN) work.span.set(subjectAttributes(access, input, caller))
-  countFor(subjects, counted, { limits, bytes: held.bytes() })
+  const forOperator = isForOperator(access, caller.rights)
+  countFor(subjects, counted, { limits, bytes: held.bytes(), forOperator })
   return withQueryLimits(limits.queries, () => handled(declaration, input, context))
 }
 
-/** Counts a request for the entities that it is about, and where it adds data for their storage. */
+/**
+ * Counts a request for the entities that it is about, and where it adds data for their storage. What operators do to
+ * the server counts for their key alone: a team at its limit must not delay the change of that limit.
+ */
 function countFor(
   subjects: readonly Allowed[],
   { defaultEntity, keyId }: Caller,
-  { limits, bytes }: { limits: RequestLimits; bytes: number },
+  { limits, bytes, forOperator }: { limits: RequestLimits; bytes: number; forOperator: boolean },
 ): void {
   const entities = new Set(subjects.map(({ entity }) => entity))
-  if (entities.size === 0 && keyId !== '') entities.add(defaultEntity)
+  if (entities.size === 0 && keyId !== '' && !forOperator) entities.add(defaultEntity)
   for (const entity of entities) limits.forEntity(entity, bytes)
   const [added] = subjects.filter(({ verb }) => verb === 'ingest')
   if (added !== undefined) limits.stores(added.entity, bytes)

@@ -87,6 +87,15 @@ describe('PUT and GET /v1/accounts/teams/{entity}/limits', () => {
     expect(audit.data.filter(({ action }) => action === 'limits.set')).toHaveLength(4)
   })
 
+  it('200 for an operator whose own entity has used its limit up', async () => {
+    const entity = String((await replyOf(await (await operator()).get('/v1/accounts/me')))['default_entity'])
+    await limitTeam(entity, { requests_per_minute: 1 })
+    const asked = await Promise.all([1, 2].map(async () => (await statsOf(await operator(), entity)).status))
+    expect(asked.sort()).toEqual([200, 429])
+    await limitTeam(entity, {})
+    expect((await statsOf(await operator(), entity)).status).toBe(200)
+  })
+
   it('403 for its admins, who may read them, and 422 for a limit that there is not', async () => {
     const { team, admin, member } = await newTeam()
     expect((await admin.put(`/v1/accounts/teams/${team}/limits`, {})).status).toBe(403)

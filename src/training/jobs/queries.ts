@@ -70,11 +70,11 @@ export async function countStates(control: ControlDb): Promise<StateCount[]> {
   return rows.map(({ state, count }) => ({ state, count: Number(count) }))
 }
 
-/** Records the start of an attempt; undefined when the job has ended, or does not exist. */
+/** Records the start of an attempt, and with the first one that of the job; undefined for a job that has ended. */
 export function startJob(tx: ControlTx, id: string, attempts: number): Promise<JobRow | undefined> {
   return tx
     .updateTable('training_jobs')
-    .set({ state: 'running', started_at: nowIso(), attempts })
+    .set((eb) => ({ state: 'running', started_at: eb.fn.coalesce('started_at', eb.val(nowIso())), attempts }))
     .where('id', '=', id)
     .where('state', 'in', ['queued', 'running'])
     .returningAll()

@@ -98,7 +98,7 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
     giveUp: ({ id, attempt }, end, context) => giveUp(deps, { id, attempt, end }, context),
 
     async requeued(tx, id, { why, reason, attempts }) {
-      const resumed = why === 'interrupted' ? 'The server was started again' : reason
+      const resumed = why === 'interrupted' ? 'The server that ran the job ended' : reason
       if (why === 'failed') log.warn({ job: id, reason }, 'training job goes on with the next worker')
       if (why === 'outage') log.warn({ job: id, reason }, 'training job waits until an outage ends')
       const event = why === 'stopped' ? {} : { reason: resumed, isOutage: why === 'outage' }
