@@ -18,7 +18,7 @@ export function Dialog({ title, isOpen, onClose, children, className }: DialogPr
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
-        <Base.Backdrop className="fixed inset-0 z-40 bg-black/35" />
+        <Base.Backdrop className="fixed inset-0 z-40 bg-scrim" />
         <Base.Popup
           data-modal
           ref={popup}

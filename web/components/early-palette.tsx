@@ -1,7 +1,7 @@
 import { Search } from 'lucide-react'
 
 /** Behind the palette. */
-export const PALETTE_BACKDROP = 'fixed inset-0 z-40 bg-black/35'
+export const PALETTE_BACKDROP = 'fixed inset-0 z-40 bg-scrim'
 
 /** The palette itself, loaded or not: it must not move once it is. */
 export const PALETTE =
