@@ -136,6 +136,13 @@ describe('tidy', () => {
     expect(unlocked.filter(([, { optional, ...of }]) => !optional || isForLinuxOnX64(of))).toEqual([])
   })
 
+  it('what is awaited is added afterwards: else what others have added meanwhile is lost', () => {
+    const adding = sources.filter(
+      (file) => /\.(ts|tsx|mjs)$/.test(file) && /[-+*]= \(*await\b/.test(textOf(file)),
+    )
+    expect(adding).toEqual([])
+  })
+
   it('no file has leftover marks or a barrel', () => {
     const marked = sources.filter(
       (file) => /\b(FIXME|XXX|HACK)\b/.test(textOf(file)) && !file.endsWith('tidy.test.ts'),

@@ -109,7 +109,10 @@ export async function addBegun(
   if (entity !== undefined) await queries.addProjects(tx, id, await projects.idsOf(tx, entity))
   const projectIds = await queries.projectsOf(tx, id)
   let begun = 0
-  for (const some of slicesOf(projectIds, PROJECTS_AT_ONCE)) begun += await projects.delete(tx, some)
+  for (const some of slicesOf(projectIds, PROJECTS_AT_ONCE)) {
+    const count = await projects.delete(tx, some)
+    begun += count
+  }
   return { projectIds, begun }
 }
 

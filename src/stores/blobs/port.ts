@@ -14,6 +14,9 @@ export interface OpenBlob {
   bytes: Readable
 }
 
+/** Below it are blobs that only show that a store works: they are of no user. */
+export const PROBE_PREFIX = 'health/'
+
 /** Keys are parts of letters, digits, `_`, `-`, `.`, so that none can leave the place of the blobs. */
 const KEY_PATTERN = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
 

@@ -2,7 +2,7 @@ import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { inOrderByKey } from '../../in-order.ts'
 import type { Log } from '../../log.ts'
-import { type Blobs, readBlob } from './port.ts'
+import { type Blobs, PROBE_PREFIX, readBlob } from './port.ts'
 import type { S3Options } from './s3-address.ts'
 import { createS3Client } from './s3-client.ts'
 import { s3Error, s3Problem } from './s3-errors.ts'
@@ -14,7 +14,7 @@ import { abortStaleUploads } from './s3-uploads.ts'
 const DIRECT_SECONDS = 3_600
 
 /** What a start writes, reads, lists and deletes, to find out whether it may. */
-const PROBE = 'health/start'
+const PROBE = `${PROBE_PREFIX}start`
 
 /**
  * Blobs as objects of a bucket. What is acknowledged is on disk, and read by all who read after that: S3 is consistent.

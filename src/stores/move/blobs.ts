@@ -1,12 +1,15 @@
 import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pMap from 'p-map'
-import type { Blobs, OpenBlob } from '../blobs/port.ts'
+import { type Blobs, type OpenBlob, PROBE_PREFIX } from '../blobs/port.ts'
 import { WORKSPACE_PREFIX } from '../workspace/bucket-address.ts'
 import { type MoveOptions, MoveRefused } from './move-options.ts'
 
 /** Blobs that are copied at once: while one waits for the network, others are read. */
 const BLOBS_AT_ONCE = 8
+
+/** Below them are blobs that are no data of users. */
+const NOT_MOVED = [WORKSPACE_PREFIX, PROBE_PREFIX]
 
 /** What was moved. */
 export interface MovedBlobs {
@@ -28,7 +31,9 @@ export async function moveBlobs(
   const moved = { count: 0, bytes: 0 }
   const options = { concurrency: BLOBS_AT_ONCE, signal }
   async function copy({ key }: { key: string }): Promise<void> {
-    moved.bytes += await moveBlob(from, to, key)
+    const bytes = await moveBlob(from, to, key)
+    // Read after the wait: others of these have added to it meanwhile.
+    moved.bytes += bytes
     moved.count++
     onProgress({ store: 'blobs', what: key.split('/', 1)[0] ?? '', done: moved.count })
   }
@@ -46,9 +51,10 @@ export async function hasNoBlobs(blobs: Pick<Blobs, 'list'>): Promise<boolean> {
   return true
 }
 
-/** All but a workspace in the same bucket, which is of engines and of open jobs. */
+/** All but a workspace in the same bucket, which is of engines and of open jobs, and what health checks write. */
 async function* blobsOf(blobs: Pick<Blobs, 'list'>): AsyncGenerator<{ key: string }> {
-  for await (const blob of blobs.list('')) if (!blob.key.startsWith(WORKSPACE_PREFIX)) yield blob
+  for await (const blob of blobs.list(''))
+    if (!NOT_MOVED.some((prefix) => blob.key.startsWith(prefix))) yield blob
 }
 
 /** Resolves with its bytes. */

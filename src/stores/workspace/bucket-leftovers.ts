@@ -46,7 +46,9 @@ export function removeLeftovers(deps: {
     let current = { folder: '', generation: '', keys: [] as string[], isOld: true }
     const end = async (): Promise<void> => {
       const { keys, isOld, folder, generation } = current
-      if (keys.length > 0 && isOld) removed += await examine(keys, folder, generation)
+      if (keys.length === 0 || !isOld) return
+      const count = await examine(keys, folder, generation)
+      removed += count
     }
     for await (const { key, modifiedAt, folder, generation } of folders.files(after)) {
       if (isStopped) return removed

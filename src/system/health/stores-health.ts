@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { ClientError } from '../../errors.ts'
 import type { RawReply } from '../../http/route.ts'
 import type { Stores } from '../../open-stores.ts'
-import type { Blobs } from '../../stores/blobs/port.ts'
+import { type Blobs, PROBE_PREFIX } from '../../stores/blobs/port.ts'
 import type { Compute } from '../../stores/compute/port.ts'
 import { type ControlDb, pingControlDb } from '../../stores/control-db/port.ts'
 import { isDiskFull } from '../../stores/disk-errors.ts'
@@ -20,7 +20,7 @@ const ANSWER_MS_MAX = 2_000
 const FRESH_MS = 5_000
 
 /** Rewriting the same bytes is as much work for a disk as writing new ones. */
-const PROBE_BLOB = { key: 'health/probe', bytes: Buffer.from('written') }
+const PROBE_BLOB = { key: `${PROBE_PREFIX}probe`, bytes: Buffer.from('written') }
 
 export interface StoresHealthDeps {
   stores: { traces: CountedTraceDb; control: ControlDb; blobs: Blobs } & Pick<

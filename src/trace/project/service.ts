@@ -116,8 +116,10 @@ export function createProject(deps: {
 
   async function storedBy(entity: string): Promise<number> {
     let total = 0
-    for (const query of queries.sumOfEntity(entity))
-      total += (await firstOf(traces.query<{ bytes: number }>(query)))?.bytes ?? 0
+    for (const query of queries.sumOfEntity(entity)) {
+      const found = await firstOf(traces.query<{ bytes: number }>(query))
+      total += found?.bytes ?? 0
+    }
     return total
   }
 
