@@ -5,7 +5,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestAccounts } from './accounts/test-accounts.ts'
 import { type Config, readConfig } from './config.ts'
+import type { Log } from './log.ts'
 import { type Moved, move } from './move.ts'
+import { openStores } from './open-stores.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 import { eventually } from './test-eventually.ts'
 import { SILENT } from './test-log.ts'
@@ -144,11 +146,12 @@ interface Watched {
   serving?: (server: Server) => Promise<void>
   signal?: AbortSignal
   onProgress?: () => void
+  log?: Log
 }
 
 async function moved(source: Config, target: Config, watched: Watched = {}): Promise<Moved> {
   let checked: Promise<void> | undefined
-  const result = await move({ source, target }, SILENT, {
+  const result = await move({ source, target }, watched.log ?? SILENT, {
     onServing: (url) => {
       checked = watched.serving?.(at(url))
       checked?.catch(() => undefined)
@@ -247,6 +250,26 @@ it('goes on after it was interrupted, with what has changed since and what is br
     expect(await answersOf(within(app), file)).toEqual(answers)
   }
   expect(await usageOf(target)).toEqual({ requests: 4 })
+})
+
+it('warns of stores of the data folder that are not used at a start, and not while it reads them', async () => {
+  const source = configOf({ HEDDLE_DATA: folder('staying') })
+  {
+    await using _app = await openApp(source)
+  }
+  const target = configOf(await clusterSettings(source.dataFolder))
+  const warnings: unknown[] = []
+  const log = Object.assign(Object.create(SILENT) as Log, {
+    warn: (_: unknown, message: unknown) => void warnings.push(message),
+  })
+  await moved(source, target, { log })
+  expect(warnings).toEqual([])
+  const folders = { data: target.dataFolder, workspace: target.engine.folder }
+  await using _stores = await openStores(folders, log, target)
+  expect(warnings).toEqual([
+    expect.stringContaining('is not used while HEDDLE_CLICKHOUSE_URL is set'),
+    expect.stringContaining('is not used while HEDDLE_POSTGRES_URL is set'),
+  ])
 })
 
 it('refuses a place that has data, and one with another key', async () => {

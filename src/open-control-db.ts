@@ -66,11 +66,6 @@ async function openUnmigrated(
       migrate: () => migrateControlDb(control),
     }
   }
-  if (hasSqlite(dataFolder))
-    log.warn(
-      { file: join(dataFolder, CONTROL_FILE), url: placeOfPostgres(postgres) },
-      'the data folder has a control database of its own, which is not used while HEDDLE_POSTGRES_URL is set',
-    )
   // A server without it need not wait until the driver is loaded.
   const { openPostgres } = await import('./stores/control-db/postgres.ts')
   const control = await openPostgres(postgres, log, { servers, written, telemetry })
@@ -80,6 +75,18 @@ async function openUnmigrated(
     await control.reportChanges()
   }
   return { control, peers, watch, dropLog: () => undefined, migrate }
+}
+
+/** Warns of a control database in the data folder that is not used, since the settings name one elsewhere. */
+export function warnOfUnusedControlDb(
+  { dataFolder, postgres }: ControlDbPlace,
+  log: Pick<Log, 'warn'>,
+): void {
+  if (postgres === undefined || !hasSqlite(dataFolder)) return
+  log.warn(
+    { file: join(dataFolder, CONTROL_FILE), url: placeOfPostgres(postgres) },
+    'the data folder has a control database of its own, which is not used while HEDDLE_POSTGRES_URL is set',
+  )
 }
 
 /** Where a control database is, for people; without a password. */

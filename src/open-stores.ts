@@ -2,8 +2,13 @@ import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Log } from './log.ts'
 import { type BlobsPlace, openBlobs, placeOfBlobs } from './open-blobs.ts'
-import { type ControlDbPlace, openControlDb, placeOfControlDb } from './open-control-db.ts'
-import { openTraceDb, placeOfTraceDb, type TraceDbPlace } from './open-trace-db.ts'
+import {
+  type ControlDbPlace,
+  openControlDb,
+  placeOfControlDb,
+  warnOfUnusedControlDb,
+} from './open-control-db.ts'
+import { openTraceDb, placeOfTraceDb, type TraceDbPlace, warnOfUnusedTraceDb } from './open-trace-db.ts'
 import { openWorkspace, placeOfWorkspace, type WorkspacePlace } from './open-workspace.ts'
 import { createLiveSnapshots, type LiveSnapshots, removeSnapshots } from './stores/backup/live-snapshots.ts'
 import { refuseSnapshots, storesElsewhere } from './stores/backup/no-snapshots.ts'
@@ -90,9 +95,8 @@ export async function openStores(
   await using opening = new AsyncDisposableStack()
   const writeFailures = createWriteFailures()
   const held = opening.use(openDataFolder(dataFolder, use))
-  const openingToOthers = use === 'server' ? openingOf(dataFolder) : undefined
-  if (openingToOthers !== undefined)
-    log.warn({ fix: openingToOthers.fix }, `the data folder ${openingToOthers.detail}`)
+  // A move reads from a folder what is then elsewhere.
+  if (use === 'server') warnOfFolder({ dataFolder, clickhouse, postgres }, log)
   await removeSnapshots(dataFolder)
   const at = (name: string): string => join(dataFolder, name)
   const tracePlace = { dataFolder, clickhouse, sqlAccess, onLaunched }
@@ -149,6 +153,15 @@ export async function openStores(
     announce: held.announce,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
+}
+
+/** Warns of what is in the data folder and not used, and of those who may use the folder. */
+function warnOfFolder(place: TraceDbPlace & ControlDbPlace, log: Pick<Log, 'warn'>): void {
+  const openingToOthers = openingOf(place.dataFolder)
+  if (openingToOthers !== undefined)
+    log.warn({ fix: openingToOthers.fix }, `the data folder ${openingToOthers.detail}`)
+  warnOfUnusedTraceDb(place, log)
+  warnOfUnusedControlDb(place, log)
 }
 
 /** A server without it need not wait until the driver is loaded. */

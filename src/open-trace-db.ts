@@ -32,15 +32,19 @@ export async function openTraceDb(
     opening.move()
     return traces
   }
-  if (hasEmbedded(dataFolder))
-    log.warn(
-      { folder: embeddedFolder(dataFolder), url: placeOfTraceDb({ dataFolder, clickhouse }) },
-      'the data folder has a trace database of its own, which is not used while HEDDLE_CLICKHOUSE_URL is set',
-    )
   const traces = opening.use(await openElsewhere(clickhouse, log))
   await inTurn(traces, log, () => migrateTraceDb(traces))
   opening.move()
   return traces
+}
+
+/** Warns of a trace database in the data folder that is not used, since the settings name one elsewhere. */
+export function warnOfUnusedTraceDb({ dataFolder, clickhouse }: TraceDbPlace, log: Pick<Log, 'warn'>): void {
+  if (clickhouse === undefined || !hasEmbedded(dataFolder)) return
+  log.warn(
+    { folder: embeddedFolder(dataFolder), url: placeOfTraceDb({ dataFolder, clickhouse }) },
+    'the data folder has a trace database of its own, which is not used while HEDDLE_CLICKHOUSE_URL is set',
+  )
 }
 
 /** Where a trace database is, for people; without a password. */
