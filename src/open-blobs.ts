@@ -22,7 +22,12 @@ export async function openBlobs(
   if (s3 === undefined) return openFileBlobs(dataFolder)
   // The SDK takes a fifth of a second to load, which a server without it need not wait for.
   const { openS3Blobs } = await import('./stores/blobs/s3.ts')
-  return openS3Blobs(s3, { owner: secretKey.hash('owner of blobs', ''), log })
+  return openS3Blobs(s3, { owner: ownerOfBlobs(secretKey), log })
+}
+
+/** What all servers that share a bucket have in common, as it is noted there. */
+export function ownerOfBlobs(secretKey: SecretKey): string {
+  return secretKey.hash('owner of blobs', '')
 }
 
 /** Where blobs are, for people. */

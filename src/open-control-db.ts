@@ -4,7 +4,7 @@ import { migrateControlDb } from './stores/control-db/migrate.ts'
 import { NO_PEERS, type Peers } from './stores/control-db/peers.ts'
 import { type ControlDb, type ControlDbWatch, NOTHING_WATCHED } from './stores/control-db/port.ts'
 import { type PostgresOptions, placeOfPostgres } from './stores/control-db/postgres-address.ts'
-import { CONTROL_FILE, hasSqlite, openSqlite } from './stores/control-db/sqlite.ts'
+import { CONTROL_FILE, hasSqlite, openSqlite, readSqlite } from './stores/control-db/sqlite.ts'
 import { NO_TELEMETRY, type Telemetry } from './telemetry.ts'
 
 /** Where the control database is. */
@@ -75,6 +75,19 @@ async function openUnmigrated(
     await control.reportChanges()
   }
   return { control, peers, watch, dropLog: () => undefined, migrate }
+}
+
+/**
+ * Opens a control database as it is, also while servers use it: it is neither migrated nor changed.
+ * @returns undefined for a data folder that has none
+ */
+export async function readControlDb({
+  dataFolder,
+  postgres,
+}: ControlDbPlace): Promise<(ControlDb & AsyncDisposable) | undefined> {
+  if (postgres === undefined) return hasSqlite(dataFolder) ? readSqlite(dataFolder) : undefined
+  const { readPostgres } = await import('./stores/control-db/postgres.ts')
+  return readPostgres(postgres)
 }
 
 /** Warns of a control database in the data folder that is not used, since the settings name one elsewhere. */

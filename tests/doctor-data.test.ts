@@ -18,7 +18,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** What the doctor finds of one thing in a data folder. */
 async function findingOf(name: string, data: string, env: NodeJS.ProcessEnv = {}): Promise<Finding> {
-  const checks = [...dataChecks(data), ...storeChecks(readConfig({ ...env, HEDDLE_DATA: data }))]
+  const config = readConfig({ ...env, HEDDLE_DATA: data })
+  const checks = [...dataChecks(config), ...storeChecks(config)]
   const check = checks.find((one) => one.name === name)
   if (check === undefined) throw new Error(`There is no check ${name}`)
   return check.run()

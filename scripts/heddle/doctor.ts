@@ -47,11 +47,11 @@ async function checksOf(dataFolder: string): Promise<Check[]> {
         ? failed(config, 'correct the variable; docs/CONFIGURATION.md has them all')
         : ok('All settings are valid'),
   }
-  if (typeof config === 'string') return [configuration, ...dataChecks(dataFolder)]
+  if (typeof config === 'string') return [configuration, ...dataChecks({ dataFolder })]
   return [
     configuration,
     ...environmentChecks(config),
-    ...dataChecks(dataFolder),
+    ...dataChecks(config),
     ...storeChecks(config),
     ...serverChecks(config),
   ]

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
+import { type ControlDbPlace, readControlDb } from '../../../src/open-control-db.ts'
 import { shellWord } from '../../../src/shell-word.ts'
 import { checkAppliedMigrations } from '../../../src/stores/applied-migrations.ts'
-import { controlMigrations } from '../../../src/stores/control-db/migrate.ts'
-import { hasSqlite, readSqlite } from '../../../src/stores/control-db/sqlite.ts'
+import { appliedControlMigrations, controlMigrations } from '../../../src/stores/control-db/migrate.ts'
+import type { ControlDb } from '../../../src/stores/control-db/port.ts'
 import { holderOf, openingOf, RESTORING } from '../../../src/stores/data-folder.ts'
 import { findSecretKey, secretKeyFile } from '../../../src/stores/secret-key.ts'
 import { brokenPartsIn } from '../broken-parts.ts'
@@ -19,21 +20,24 @@ import { type Check, type Finding, failed, ok, warning } from './check.ts'
 const FREE_BYTES_WARN = 5e9
 const FREE_BYTES_MIN = 500e6
 
-export function dataChecks(folder: string): Check[] {
+const NO_DATA = ok('There is no data yet')
+
+/** @param place with an address where the control database is elsewhere */
+export function dataChecks(place: ControlDbPlace): Check[] {
+  const { dataFolder: folder } = place
   return [
     { name: 'data folder', run: () => dataFolder(folder) },
     { name: 'permissions', run: () => permissions(folder) },
     { name: 'disk', run: () => disk(folder) },
-    { name: 'migrations', run: () => migrations(folder) },
+    { name: 'migrations', run: () => migrations(place) },
     { name: 'broken parts', run: () => brokenParts(folder) },
   ]
 }
 
-/** Checks of what is in the folder, which depend on the settings. */
+/** Checks of what starts ask the stores, which depend on the settings. */
 export function storeChecks(config: Config): Check[] {
   return [
-    // In a database elsewhere only a server looks.
-    ...(config.postgres === undefined ? [{ name: 'moves', run: () => moves(config) }] : []),
+    { name: 'moves', run: () => moves(config) },
     { name: 'secret key', run: () => secretKey(config) },
   ]
 }
@@ -79,13 +83,12 @@ function permissions(folder: string): Finding {
     : warning(opening.detail, opening.fix)
 }
 
-async function moves({ dataFolder: folder, clickhouse, s3 }: Config): Promise<Finding> {
-  if (!hasSqlite(folder)) return ok('There is no data yet')
-  await refuseMoved({ dataFolder: folder, clickhouse, s3 })
+async function moves(config: Config): Promise<Finding> {
+  await refuseMoved(config)
   return ok('All stores are where the settings say')
 }
 
-async function secretKey({ dataFolder: folder, secretKey: given }: Config): Promise<Finding> {
+async function secretKey({ dataFolder: folder, secretKey: given, postgres }: Config): Promise<Finding> {
   const path = secretKeyFile(folder)
   try {
     const key = await findSecretKey(folder, given)
@@ -94,7 +97,9 @@ async function secretKey({ dataFolder: folder, secretKey: given }: Config): Prom
     const isUnreadable = error instanceof Error && 'code' in error
     return failed(messageOf(error), isUnreadable ? adviceOn(error, path) : RIGHT_KEY)
   }
-  if (!hasSqlite(folder)) return ok('The first start makes it')
+  await using control = await readControlDb({ dataFolder: folder, postgres })
+  if (control === undefined || (await appliedControlMigrations(control)).size === 0)
+    return ok('The first start makes it')
   return warning(`${path} is missing: with a new one, no stored secret and no API key is valid`, RIGHT_KEY)
 }
 
@@ -114,15 +119,14 @@ function existingOf(folder: string): string {
   return existsSync(folder) ? folder : existingOf(dirname(folder))
 }
 
-async function migrations(folder: string): Promise<Finding> {
-  if (!hasSqlite(folder)) return ok('There is no data yet')
-  await using database = readSqlite(folder)
-  const { rows: checks } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(database)
-  const integrity = checks[0]?.quick_check
-  if (integrity !== 'ok')
-    return failed(`The control database is damaged: ${integrity}`, 'heddle restore BACKUP --data NEW_FOLDER')
-  const rows = await database.selectFrom('migration_checksums').selectAll().execute()
-  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+async function migrations(place: ControlDbPlace): Promise<Finding> {
+  await using control = await readControlDb(place)
+  if (control === undefined) return NO_DATA
+  const damage = place.postgres === undefined ? await damageOf(control) : undefined
+  if (damage !== undefined)
+    return failed(`The control database is damaged: ${damage}`, 'heddle restore BACKUP --data NEW_FOLDER')
+  const applied = await appliedControlMigrations(control)
+  if (applied.size === 0) return NO_DATA
   const known = await controlMigrations()
   try {
     checkAppliedMigrations(known, applied)
@@ -131,6 +135,13 @@ async function migrations(folder: string): Promise<Finding> {
   }
   const missing = known.size - applied.size
   return ok(missing === 0 ? `All ${known.size} are applied` : `The next start applies ${missing}`)
+}
+
+/** What is wrong with the file of an embedded control database. */
+async function damageOf(control: ControlDb): Promise<string | undefined> {
+  const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(control)
+  const found = rows[0]?.quick_check ?? 'no answer'
+  return found === 'ok' ? undefined : found
 }
 
 function brokenParts(folder: string): Finding {

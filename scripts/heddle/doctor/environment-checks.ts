@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../../src/config.ts'
 import { messageOf } from '../../../src/errors.ts'
+import { ownerOfBlobs } from '../../../src/open-blobs.ts'
 import { shellWord } from '../../../src/shell-word.ts'
-import { checkS3 } from '../../../src/stores/blobs/s3.ts'
+import { checkS3, checkS3Owner } from '../../../src/stores/blobs/s3.ts'
 import { baseModelFolder } from '../../../src/stores/compute/base-model-location.ts'
 import { createBaseModelFinder, ownModelsFolder } from '../../../src/stores/compute/find-base-model.ts'
 import type { RaySetting } from '../../../src/stores/compute/ray/jobs-api.ts'
@@ -15,6 +16,7 @@ import { createRayJobs } from '../../../src/stores/compute/ray/jobs-api.ts'
 import { checkPostgres } from '../../../src/stores/control-db/postgres.ts'
 import type { RedisOptions } from '../../../src/stores/redis/address.ts'
 import { checkRedis } from '../../../src/stores/redis/connection.ts'
+import { findSecretKey } from '../../../src/stores/secret-key.ts'
 import { lookElsewhere } from '../../../src/stores/trace-db/elsewhere/elsewhere.ts'
 import { openEmbedded } from '../../../src/stores/trace-db/embedded/embedded.ts'
 import { pingTraceDb } from '../../../src/stores/trace-db/port.ts'
@@ -131,10 +133,13 @@ async function redisServer(options: RedisOptions): Promise<Finding> {
   }
 }
 
-async function fileStore({ s3 }: Config): Promise<Finding> {
+async function fileStore({ s3, dataFolder, secretKey }: Config): Promise<Finding> {
   if (s3 === undefined) return ok('Files are in the data folder')
+  const key = await findSecretKey(dataFolder, secretKey)
   try {
     await checkS3(s3)
+    // Without a key the first start makes one.
+    await checkS3Owner(s3, key && ownerOfBlobs(key))
     return ok(`The bucket ${s3.bucket} can be read and written`)
   } catch (error) {
     return failed(messageOf(error), 'correct that, or HEDDLE_S3_URL and HEDDLE_S3_ENDPOINT')

@@ -7,7 +7,7 @@ import type { S3Options } from './s3-address.ts'
 import { createS3Client } from './s3-client.ts'
 import { s3Error, s3Problem } from './s3-errors.ts'
 import { createS3Objects, objectOf } from './s3-objects.ts'
-import { claimPrefix } from './s3-owner.ts'
+import { checkOwner, claimPrefix } from './s3-owner.ts'
 import { abortStaleUploads } from './s3-uploads.ts'
 
 /** Seconds for which an address without this server is valid. */
@@ -78,6 +78,20 @@ export async function checkS3(options: S3Options): Promise<void> {
     await objects.delete(PROBE)
   } catch (error) {
     throw s3Problem(error, options.bucket)
+  } finally {
+    s3.destroy()
+  }
+}
+
+/**
+ * Looks whether servers of an installation could take the prefix, and takes nothing.
+ * @param owner undefined for an installation that has none yet
+ * @throws Error where it is another's, as a start does
+ */
+export async function checkS3Owner(options: S3Options, owner: string | undefined): Promise<void> {
+  const s3 = createS3Client(options, options.endpoint)
+  try {
+    await checkOwner(s3, options, owner)
   } finally {
     s3.destroy()
   }

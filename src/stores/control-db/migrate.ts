@@ -30,14 +30,19 @@ export function controlMigrations(folder: string = MIGRATIONS_FOLDER): Promise<M
   return readMigrationChecksums(folder, '.ts')
 }
 
+/** The migrations that were applied to a control database; none where no server has used it yet. */
+export async function appliedControlMigrations(db: ControlDb): Promise<MigrationChecksums> {
+  const tables = await db.introspection.getTables()
+  return tables.some(({ name }) => name === 'migration_checksums') ? recordedChecksums(db) : new Map()
+}
+
 /** Compares the applied migrations, and records missing checksums. */
 async function check(
   db: ControlDb,
   ofBuild: MigrationChecksums,
   known: readonly MigrationInfo[],
 ): Promise<void> {
-  const rows = await db.selectFrom('migration_checksums').selectAll().execute()
-  const recorded = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+  const recorded = await recordedChecksums(db)
   const applied = new Map(
     known
       .filter(({ executedAt }) => executedAt !== undefined)
@@ -52,6 +57,11 @@ async function check(
     .values(values)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+async function recordedChecksums(db: ControlDb): Promise<MigrationChecksums> {
+  const rows = await db.selectFrom('migration_checksums').selectAll().execute()
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
 async function createChecksumsTable(db: ControlDb): Promise<void> {

@@ -34,19 +34,28 @@ const IDLE_IN_TRANSACTION_MS_MAX = 10_000
 /** A network that drops packets gives neither an answer nor an error. */
 const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000
 
+/** Of a connection that only looks at a few rows, for someone who waits for it. */
+const LOOK_ANSWER_MS_MAX = 10_000
+
 /** Of the connection that holds the database, whose queries take no time. */
 const HOLD_ANSWER_MS_MAX = 5_000
 
 /** Seconds without a packet after which the server ends a connection, so that a lost server holds nothing for long. */
 const KEEPALIVE_S = 10
 
-/** Of the connections that work and read; migrations, which may rewrite large tables, have no limits. */
 const LIMITS = {
   statement_timeout: STATEMENT_MS_MAX,
   lock_timeout: WRITER_WAITS_MS_MAX,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
 }
 const NO_LIMITS = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 }
+
+/** Of connections, by what they are for: migrations, which may rewrite large tables, have no limits. */
+const SETTINGS = {
+  work: LIMITS,
+  migrate: NO_LIMITS,
+  look: { ...LIMITS, default_transaction_read_only: 'on' },
+}
 
 /** A migration, and what asks beside it which are applied. */
 const MIGRATING_CONNECTIONS_MAX = 2
@@ -114,7 +123,7 @@ export async function openPostgres(
   const kysely = kyselyOn({ pool, hold, turns, written }, telemetry)
 
   async function migrate(folder?: string): Promise<void> {
-    const migrating = openPool({ ...connectionOf(options, 'unlimited'), max: MIGRATING_CONNECTIONS_MAX })
+    const migrating = openPool({ ...connectionOf(options, 'migrate'), max: MIGRATING_CONNECTIONS_MAX })
     try {
       const deps = { pool: migrating, hold, turns: createWriterTurns(), written }
       await migrateControlDb(kyselyOn(deps, telemetry), folder)
@@ -131,6 +140,17 @@ export async function openPostgres(
     reportChanges: async () => (peers === undefined ? undefined : reportChanges(kysely)),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   })
+}
+
+/** Opens a control database elsewhere as it is, without holding it: it is neither migrated nor changed. */
+export function readPostgres(options: PostgresOptions): ControlDb & AsyncDisposable {
+  const pool = new pg.Pool({ ...connectionOf(options, 'look'), max: 1 })
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('error', () => undefined)
+  // The server refuses writes on its connection.
+  const hold = { check: () => undefined, renew: () => undefined }
+  const kysely = kyselyOn({ pool, hold, turns: createWriterTurns(), written: () => undefined }, NO_TELEMETRY)
+  return Object.assign(kysely, { [Symbol.asyncDispose]: () => pool.end() })
 }
 
 function kyselyOn(deps: DialectDeps, telemetry: Telemetry): Kysely<ControlTables> {
@@ -170,21 +190,18 @@ function createSockets() {
   }
 }
 
-function connectionOf(
-  options: PostgresOptions,
-  limits: 'limited' | 'unlimited' = 'limited',
-): pg.ClientConfig {
+function connectionOf(options: PostgresOptions, use: keyof typeof SETTINGS = 'work'): pg.ClientConfig {
   const { tls, ...address } = readPostgresAddress(options)
   return {
     ...address,
     ssl: tls !== 'disable' && { rejectUnauthorized: tls === 'verify-full', ca: options.ca },
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    ...(limits === 'limited' && { query_timeout: ANSWER_MS_MAX }),
+    ...(use !== 'migrate' && { query_timeout: use === 'look' ? LOOK_ANSWER_MS_MAX : ANSWER_MS_MAX }),
     keepAlive: true,
     application_name: 'heddle',
     options: settings({
       synchronous_commit: 'on',
-      ...(limits === 'limited' ? LIMITS : NO_LIMITS),
+      ...SETTINGS[use],
       tcp_keepalives_idle: KEEPALIVE_S,
       tcp_keepalives_interval: KEEPALIVE_S,
       tcp_keepalives_count: 3,
@@ -207,7 +224,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 
 /** Looks at a database without using it. @throws Error with what is wrong, and how to make a right one */
 export async function checkPostgres(options: PostgresOptions): Promise<void> {
-  const client = new pg.Client(connectionOf(options))
+  const client = new pg.Client(connectionOf(options, 'look'))
   client.on('error', () => undefined)
   try {
     await client.connect()
