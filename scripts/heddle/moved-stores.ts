@@ -3,7 +3,7 @@ import { placesOf } from '../../src/open-stores.ts'
 import { checkPlaces } from '../../src/stores/move/records.ts'
 
 /**
- * Looks for stores that were moved away from where they are, and for moves that have not ended, as the control database
+ * Checks for stores that were moved away from where they are, and moves that have not ended, as the control database
  * notes them.
  * @throws Error that says which, and what to do: no server starts there
  */

@@ -23,7 +23,7 @@ export async function claimPrefix(s3: S3Client, place: Place, owner: string): Pr
 }
 
 /**
- * Looks whether servers of an installation could take a prefix, and takes nothing.
+ * Checks whether servers of an installation could take a prefix, and takes nothing.
  * @param owner undefined for an installation that has none yet: all that is owned is another's
  * @throws as {@link claimPrefix}
  */

@@ -84,7 +84,7 @@ export async function checkS3(options: S3Options): Promise<void> {
 }
 
 /**
- * Looks whether servers of an installation could take the prefix, and takes nothing.
+ * Checks whether servers of an installation could take the prefix, and takes nothing.
  * @param owner undefined for an installation that has none yet
  * @throws Error where it is another's, as a start does
  */

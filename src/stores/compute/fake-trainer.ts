@@ -28,7 +28,7 @@ interface Line {
   metrics?: Record<string, number>
 }
 
-const SLOW_SLEEP_LOOK_MS = 20
+const SLOW_SLEEP_POLL_MS = 20
 
 let isAsleep = false
 
@@ -98,7 +98,7 @@ function sleep({ kind, request_id }: Request): void {
     isAsleep = kind === 'sleep'
     const answer = { kind: isAsleep ? 'asleep' : 'awake', request_id }
     const answerLater = (): void => {
-      if (existsSync('slow-sleep')) setTimeout(answerLater, SLOW_SLEEP_LOOK_MS)
+      if (existsSync('slow-sleep')) setTimeout(answerLater, SLOW_SLEEP_POLL_MS)
       else say(answer)
     }
     setTimeout(answerLater, 0)

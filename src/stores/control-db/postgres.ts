@@ -34,8 +34,8 @@ const IDLE_IN_TRANSACTION_MS_MAX = 10_000
 /** A network that drops packets gives neither an answer nor an error. */
 const ANSWER_MS_MAX = STATEMENT_MS_MAX + 5_000
 
-/** Of a connection that only looks at a few rows, for someone who waits for it. */
-const LOOK_ANSWER_MS_MAX = 10_000
+/** Of a connection that only reads a few rows, for someone who waits for it. */
+const READ_ANSWER_MS_MAX = 10_000
 
 /** Of the connection that holds the database, whose queries take no time. */
 const HOLD_ANSWER_MS_MAX = 5_000
@@ -54,7 +54,7 @@ const NO_LIMITS = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_s
 const SETTINGS = {
   work: LIMITS,
   migrate: NO_LIMITS,
-  look: { ...LIMITS, default_transaction_read_only: 'on' },
+  read: { ...LIMITS, default_transaction_read_only: 'on' },
 }
 
 /** A migration, and what asks beside it which are applied. */
@@ -144,7 +144,7 @@ export async function openPostgres(
 
 /** Opens a control database elsewhere as it is, without holding it: it is neither migrated nor changed. */
 export function readPostgres(options: PostgresOptions): ControlDb & AsyncDisposable {
-  const pool = new pg.Pool({ ...connectionOf(options, 'look'), max: 1 })
+  const pool = new pg.Pool({ ...connectionOf(options, 'read'), max: 1 })
   pool.on('connect', (client) => client.on('error', () => undefined))
   pool.on('error', () => undefined)
   // The server refuses writes on its connection.
@@ -196,7 +196,7 @@ function connectionOf(options: PostgresOptions, use: keyof typeof SETTINGS = 'wo
     ...address,
     ssl: tls !== 'disable' && { rejectUnauthorized: tls === 'verify-full', ca: options.ca },
     connectionTimeoutMillis: CONNECT_MS_MAX,
-    ...(use !== 'migrate' && { query_timeout: use === 'look' ? LOOK_ANSWER_MS_MAX : ANSWER_MS_MAX }),
+    ...(use !== 'migrate' && { query_timeout: use === 'read' ? READ_ANSWER_MS_MAX : ANSWER_MS_MAX }),
     keepAlive: true,
     application_name: 'heddle',
     options: settings({
@@ -224,7 +224,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 
 /** Looks at a database without using it. @throws Error with what is wrong, and how to make a right one */
 export async function checkPostgres(options: PostgresOptions): Promise<void> {
-  const client = new pg.Client(connectionOf(options, 'look'))
+  const client = new pg.Client(connectionOf(options, 'read'))
   client.on('error', () => undefined)
   try {
     await client.connect()
