@@ -57,6 +57,26 @@ test('find a failed call, judge it, and find all of it again after a reload', as
   await expect(peek).toBeHidden()
 })
 
+test('a thumb that is given before the feedback of the call has been loaded is not lost', async ({
+  page,
+  server,
+  project,
+}) => {
+  await loadCalls(server.url, project, { count: 3 })
+  const loaded = Promise.withResolvers<void>()
+  await page.route('**/feedback/query', async (route) => {
+    await loaded.promise
+    await route.continue()
+  })
+  await page.goto(`/${project}/traces`)
+  await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).click()
+  const bad = page.getByRole('complementary', { name: 'call' }).getByRole('button', { name: 'Bad' })
+  await expect(bad).toBeDisabled()
+  await page.keyboard.press('-')
+  loaded.resolve()
+  await expect(bad).toHaveAttribute('aria-pressed', 'true')
+})
+
 test('a click that comes before what it opens has been loaded is not lost', async ({
   page,
   project,

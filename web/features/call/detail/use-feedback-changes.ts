@@ -1,4 +1,5 @@
 import { useMutation, useMutationState, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import {
   addFeedback,
   type FeedbackItem,
@@ -50,6 +51,7 @@ export function useFeedbackChanges(project: string, id: string) {
     select: ({ state }) => state.variables as FeedbackItem | undefined,
   })
   return {
+    id,
     add,
     remove,
     /** What is not on the server yet. */
@@ -73,9 +75,17 @@ export interface Reaction {
  */
 export function useReactions(
   items: readonly FeedbackItem[] | undefined,
-  { add, remove, added, removed }: FeedbackChanges,
+  { id, add, remove, added, removed }: FeedbackChanges,
 ) {
   const own = useOwnName()
+  const isKnown = items !== undefined && own !== undefined
+  /** What was pressed before it was known what there is. */
+  const [early, setEarly] = useState<{ id: string; emoji: string }>()
+  useEffect(() => {
+    if (early === undefined || (early.id === id && !isKnown)) return
+    setEarly(undefined)
+    if (early.id === id) toggle(early.emoji)
+  })
   const given = (emoji: string) =>
     (items ?? []).filter((item) => item.feedback_type === REACTION && item.payload['emoji'] === emoji)
 
@@ -88,16 +98,19 @@ export function useReactions(
     }
   }
 
-  /** Gives the emoji or takes it back; while a change of it is on its way, nothing. */
+  /** Gives the emoji or takes it back, once it is known which; while a change of it is on its way, nothing. */
   function toggle(emoji: string): void {
-    if (items === undefined || own === undefined) return
+    if (!isKnown) {
+      setEarly({ id, emoji })
+      return
+    }
     if ([...added, ...removed].some(({ payload }) => payload['emoji'] === emoji)) return
     const item = given(emoji).find(({ wb_user_id }) => wb_user_id === own)
     if (item === undefined) add.mutate(newFeedback(REACTION, { emoji }))
     else remove.mutate(item)
   }
 
-  return { reaction, toggle, isKnown: items !== undefined && own !== undefined }
+  return { reaction, toggle, isKnown }
 }
 
 /** Who else reacted, in a few words; undefined without any. */
