@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from '../errors.ts'
 import type { JsonText } from '../json/lossless-json.ts'
 import type { Objects } from '../trace/objects/service.ts'
-import { parseRef } from '../trace/ref-uri.ts'
+import { parseRef, versionNamed } from '../trace/ref-uri.ts'
 
 /** An object or an op that clients published. */
 export interface Published {
@@ -30,12 +30,7 @@ export async function readPublished(
   if ((ref.kind !== 'object' && ref.kind !== 'op') || ref.edges.length > 0 || ref.version === undefined)
     throw invalidRequest(`${what} must be the ref of an object: ${text}`)
   if (ref.projectId !== projectId) throw invalidRequest(`${what} is not of project ${projectId}: ${text}`)
-  const { obj } = await objects.read({
-    project_id: projectId,
-    object_id: ref.name,
-    digest: ref.version,
-    kind: ref.kind,
-  })
+  const { obj } = await objects.read(versionNamed(ref))
   const { digest, kind } = obj
   return {
     projectId,

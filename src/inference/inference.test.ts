@@ -5,6 +5,7 @@ import { openFakeCompute } from '../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../test-app.ts'
 import { eventually } from '../test-eventually.ts'
 import { documentsOf, useTestServer } from '../testing.ts'
+import { newTestModel } from './test-models.ts'
 
 const server = useTestServer({
   compute: openFakeCompute,
@@ -29,11 +30,7 @@ function chat(project: string, content = 'hi', fields: object = {}): Promise<Res
   return post('/v1/chat/completions', body, { 'openai-project': project })
 }
 
-async function newModel(): Promise<string> {
-  const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
-  const { name } = await json<{ name: string }>(await server.post('/v1/preview/models', body))
-  return `local/proj/${name}`
-}
+const newModel = async (): Promise<string> => (await newTestModel(server)).path
 
 describe('POST /v1/completions', () => {
   it('200 under the requested name, with the request that the engine got', async () => {

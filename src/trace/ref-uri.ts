@@ -68,6 +68,11 @@ export function refOf(text: string): RefUri | undefined {
   }
 }
 
+/** The version of an object or an op that a ref names, as requests for objects do; `latest` where it names none. */
+export function versionNamed({ projectId, kind, name, version = 'latest' }: RefUri) {
+  return { project_id: projectId, object_id: name, digest: version, kind }
+}
+
 /** The ref of a call. */
 export function callRef(projectId: string, callId: string): string {
   return `${EXTERNAL}${projectId}/call/${callId}`

@@ -25,7 +25,7 @@ const AT_ONCE = 4
  * Where evaluations of other entities wait, one that has had this long continues after them; each turn reads which rows
  * are done.
  */
-const WORK_MS_MAX = 60_000
+const TURN_MS = 60_000
 
 /** What may succeed later is tried again after 1, 2, 4 … 256 s: for about as long as it takes to install the engine. */
 const ATTEMPTS_MAX = 10
@@ -68,7 +68,7 @@ export function defineEvaluationJobs(deps: EvaluationJobsDeps): JobsOfKind<Evalu
     kind: 'evaluate_model',
     payload: EvaluationPayload,
     concurrency: AT_ONCE,
-    turnMs: WORK_MS_MAX,
+    turnMs: TURN_MS,
     attemptsMax: ATTEMPTS_MAX,
     interruptionsMax: INTERRUPTIONS_MAX,
     retryMs: (attempt) => 2 ** (attempt - 1) * RETRY_MS,

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { HANGING_MS, openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { eventually } from '../../test-eventually.ts'
 import { useTestServer } from '../../testing.ts'
+import { newTestModel } from '../test-models.ts'
 
 const server = useTestServer({ compute: openFakeCompute })
 
@@ -23,10 +23,7 @@ async function seen(response: Response): Promise<{ weights: string; request: Rec
   }
 }
 
-async function newModel(): Promise<{ id: string; name: string }> {
-  const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
-  return (await (await server.post('/v1/preview/models', body)).json()) as { id: string; name: string }
-}
+const newModel = () => newTestModel(server)
 
 async function trainOnce(model: { id: string }): Promise<void> {
   const body = { model_id: model.id, trajectory_groups: [{ trajectories: [] }] }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { eventually } from '../../test-eventually.ts'
 import { useTestServer } from '../../testing.ts'
+import { newTestModel } from '../test-models.ts'
 import { acceleratorsIn } from './accelerators.ts'
 
 const server = useTestServer({
@@ -24,11 +24,7 @@ async function get<Body>(path: string): Promise<Body> {
   return (await response.json()) as Body
 }
 
-async function newModel(): Promise<string> {
-  const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
-  const response = await server.post('/v1/preview/models', body)
-  return `local/proj/${((await response.json()) as { name: string }).name}`
-}
+const newModel = async (): Promise<string> => (await newTestModel(server)).path
 
 function chat(model: string, content: string, init: { stream?: boolean; signal?: AbortSignal } = {}) {
   const body = { model, messages: [{ role: 'user', content }], stream: init.stream ?? false }

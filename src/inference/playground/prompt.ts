@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from '../../errors.ts'
 import { countFilledChars, type FilledChars, valueTexts } from '../../filled-templates.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { isRef, parseRef } from '../../trace/ref-uri.ts'
+import { isRef, parseRef, versionNamed } from '../../trace/ref-uri.ts'
 import { type CompletionInputs, Message } from './wire.ts'
 
 const Prompt = z.object({ messages: z.array(Message) })
@@ -40,12 +40,7 @@ async function messagesOf(
   const ref = parseRef(prompt)
   if (ref.kind !== 'object' || ref.version === undefined || ref.projectId !== projectId)
     throw invalidRequest('prompt must be the ref of an object of this project')
-  const { obj } = await objects.read({
-    project_id: projectId,
-    object_id: ref.name,
-    digest: ref.version,
-    kind: ref.kind,
-  })
+  const { obj } = await objects.read(versionNamed(ref))
   const parsed = Prompt.safeParse(obj.val?.value())
   if (!parsed.success) throw invalidRequest(`${ref.name} is no prompt: it has no list of messages`)
   return parsed.data.messages

@@ -1,16 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { openFakeCompute } from '../../stores/compute/fake-compute.ts'
 import { TEST_BASE_MODEL } from '../../test-app.ts'
 import { replyOf, useTestServer } from '../../testing.ts'
+import { newTestModel } from '../test-models.ts'
 
 const server = useTestServer({ compute: openFakeCompute })
 
-async function newModel(): Promise<string> {
-  const body = { project: 'proj', name: randomUUID(), base_model: TEST_BASE_MODEL }
-  const { name } = await replyOf<{ name: string }>(await server.post('/v1/preview/models', body))
-  return `local/proj/${name}`
-}
+const newModel = async (): Promise<string> => (await newTestModel(server)).path
 
 describe('GET /v1/models', () => {
   it('200 with the base model and the models of the caller', async () => {

@@ -3,7 +3,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { JsonText } from '../../json/lossless-json.ts'
 import type { Objects } from '../objects/service.ts'
-import { parseRef } from '../ref-uri.ts'
+import { parseRef, versionNamed } from '../ref-uri.ts'
 import type { LinkReq, LinkRes } from './wire.ts'
 
 /** A registry is a project in which versions of other projects have a name. */
@@ -17,10 +17,11 @@ export interface Registry {
 
 export function createRegistry({ objects }: { objects: Objects }): Registry {
   async function link({ ref, target, aliases }: LinkReq, context: CallContext) {
-    const { projectId, kind, name, version = 'latest' } = parseRef(ref)
+    const named = parseRef(ref)
+    const { projectId, kind, name } = named
     requireRight(context.caller.rights, 'read', placeOf(projectId))
     if (kind !== 'object' && kind !== 'op') throw invalidRequest(`Only objects are linked, not ${ref}`)
-    const { obj } = await objects.read({ project_id: projectId, object_id: name, digest: version, kind })
+    const { obj } = await objects.read(versionNamed(named))
     const project_id = `${target.entity_name}/${target.project_name}`
     const object_id = target.portfolio_name
     const pinned = `weave:///${projectId}/${kind}/${name}:${obj.digest}`

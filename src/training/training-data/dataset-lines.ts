@@ -4,7 +4,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { memberText } from '../../json/lossless-json.ts'
 import type { Objects } from '../../trace/objects/service.ts'
-import { refOf } from '../../trace/ref-uri.ts'
+import { refOf, versionNamed } from '../../trace/ref-uri.ts'
 import type { Tables } from '../../trace/tables/service.ts'
 import { objectRef } from '../../trace/typed-objects/group.ts'
 import { FIRST_ISSUE } from '../../wire/lax-parse.ts'
@@ -31,9 +31,10 @@ export async function datasetLines(
 ): Promise<DatasetLines> {
   const ref = refOf(url)
   if (ref?.kind !== 'object' || ref.edges.length > 0) throw notDataset(url)
-  const { projectId: project_id, name: object_id, version = 'latest' } = ref
+  const named = versionNamed(ref)
+  const { project_id, object_id } = named
   requireRight(context.caller.rights, 'read', placeOf(project_id))
-  const { obj } = await objects.read({ project_id, object_id, digest: version, kind: ref.kind })
+  const { obj } = await objects.read(named)
   const dataset = Dataset.safeParse(obj.val?.value())
   const table = dataset.success ? refOf(dataset.data.rows) : undefined
   if (table?.kind !== 'table' || table.projectId !== project_id) throw notDataset(url)
