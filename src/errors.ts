@@ -116,8 +116,8 @@ export function unavailable(message: string, retryAfterSeconds = 5): ClientError
 }
 
 /**
- * 503: a part of the server is not installed, and the same request fails until somebody installs it. Wire: OpenAI's
- * clients would otherwise wait for minutes, in silence, before they show the message.
+ * 503: a part of the server is not installed, and the same request fails until it is. Wire: OpenAI's clients would
+ * otherwise retry for minutes before they show the message.
  */
 export function notInstalled(message: string): ClientError {
   return new ClientError(503, 'ServiceUnavailableError', message, { headers: NO_RETRY })

@@ -26,7 +26,7 @@ export interface Principals {
 
 /**
  * The rights of work that changes its project, at this time.
- * @throws 403 where whoever it is done for may not change the project any more
+ * @throws 403 where its user or key may no longer change the project
  */
 export async function rightsToChange(
   principals: Pick<Principals, 'rightsOf'>,

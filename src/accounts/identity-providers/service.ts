@@ -62,7 +62,7 @@ export function createIdentityProviders(deps: IdentityProvidersDeps): IdentityPr
   /** The id of the account. Tokens for it can be made by those who may also make keys for it. */
   async function serviceAccountOf(caller: Caller, entity: string, provider: wire.IdentityProvider) {
     const user = await identity.userNamed(provider.service_account)
-    // Names of other teams' accounts are answered as names that nobody has.
+    // An account of other teams is answered as an unknown name.
     if (!(await identity.rolesOf(user.id)).has(entity)) throw notFound('user', user.name)
     if (user.kind !== 'service') throw invalidRequest(`${user.name} is no service account`, 'service_account')
     if (!(await keys.mayMakeFor(caller, user)))

@@ -140,7 +140,7 @@ export function createKeys(deps: KeysDeps): Keys {
     return rightWithoutTeams(caller, owner) ?? (await identity.teamsOf(owner)).some(isManagedBy(caller))
   }
 
-  /** The names of other teams' accounts are answered as names that nobody has. */
+  /** 403; for an account of other teams 404, as for an unknown name. */
   async function notManaged({ user, rights }: Caller, owner: UserRow): Promise<Error> {
     const isKnown =
       owner.name === user ||

@@ -46,7 +46,7 @@ describe('PUT /v1/accounts/keys/{key_id}/limits', () => {
     expect(await tokensOf(client)).toBe('1000')
   })
 
-  it('200 for less, and for more by an operator, until somebody else stores limits', async () => {
+  it('200 for less, and for more by an operator, until a caller who is no operator stores limits', async () => {
     const { admin, path, client } = await newAdmin('bea')
     await replyOf(await admin.put(path, { tokens_per_minute: 500 }))
     expect(await tokensOf(client)).toBe('500')

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { ClientError } from '../../errors.ts'
 
 /**
- * Between two checks of an evaluation: models are asked for no longer once its call is deleted, or whoever it is made
- * for may not make it any more.
+ * Between two checks of an evaluation: models are no longer asked once its call is deleted, or its user or key has lost
+ * the right to it.
  */
 const CHECK_MS = 1000
 

@@ -141,7 +141,7 @@ export interface Inference {
 export interface Unavailable {
   /** With what to do about it. */
   reason: string
-  /** Seconds after which it may have ended by itself; undefined where somebody has to act first. */
+  /** Seconds after which it may have ended by itself; undefined where an operator has to act first. */
   retryAfterSeconds: number | undefined
 }
 

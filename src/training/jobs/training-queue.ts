@@ -109,7 +109,7 @@ function defineTrainingJobs(deps: TrainingQueueDeps): JobsOfKind<z.output<typeof
 
 /**
  * One attempt at a training job, from its last gradient step on.
- * @throws 403 where whoever asked for it may not change the project of its model any more, which ends the job
+ * @throws 403 where its user or key may no longer change the project of its model, which ends the job
  */
 async function run(
   deps: RunJobDeps & { starts: TrainerStarts; principals: Principals },
