@@ -69,7 +69,10 @@ test('a thumb that is given before the feedback of the call has been loaded is n
     await route.continue()
   })
   await page.goto(`/${project}/traces`)
-  await page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1).click()
+  const newest = page.getByRole('grid', { name: 'Calls' }).getByRole('row').nth(1)
+  // A row that is still to be loaded opens nothing.
+  await expect(newest).toContainText('retrieve')
+  await newest.click()
   const bad = page.getByRole('complementary', { name: 'call' }).getByRole('button', { name: 'Bad' })
   await expect(bad).toBeDisabled()
   await page.keyboard.press('-')
