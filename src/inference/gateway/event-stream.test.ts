@@ -49,6 +49,17 @@ describe('relayEvents', () => {
     expect(ends).toEqual([{ usage: USAGE, events: 4, firstAt: expect.any(Number) }])
   })
 
+  it('has ended with its last event, while the connection to the engine is still open', async () => {
+    async function* lasting(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('data: a\n\n')
+      yield Buffer.from('data: usage\n\ndata: [DONE]\n\n')
+      await new Promise(() => {})
+    }
+    const { stream, ends } = relay(lasting())
+    expect(await textOf(stream)).toBe('data: [a]\n\ndata: [DONE]\n\n')
+    expect(ends).toEqual([{ usage: USAGE, events: 2, firstAt: expect.any(Number) }])
+  })
+
   it('ends a stream that breaks with an error and the usual end', async () => {
     async function* breaking(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('data: a\n\n')

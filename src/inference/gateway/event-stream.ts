@@ -54,6 +54,11 @@ export function relayEvents(read: EngineReply['read'], options: RelayOptions): R
     options.onEnd(relay.end)
   }
 
+  function close(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    end()
+    controller.close()
+  }
+
   function untilRead(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     return new Promise((fulfil) => {
       const tooLate = setTimeout(() => {
@@ -75,15 +80,15 @@ export function relayEvents(read: EngineReply['read'], options: RelayOptions): R
         isSilent = false
         relay.end.firstAt ??= performance.now()
         controller.enqueue(bytes)
+        // Clients close the connection after it, which would look like one that left earlier.
+        if (relay.isDone()) return close(controller)
         if ((controller.desiredSize ?? 0) > 0) return
         return untilRead(controller)
       })
     } catch (error) {
       if (isOpen) controller.enqueue(ENCODER.encode(failure(error)))
     }
-    if (!isOpen) return
-    end()
-    controller.close()
+    if (isOpen) close(controller)
   }
 
   return new ReadableStream<Uint8Array>(
@@ -112,6 +117,8 @@ interface Relay {
   end: StreamEnd
   /** The rewritten events of a chunk, joined, so that none costs a write of its own. */
   pass(chunk: Uint8Array): Uint8Array | undefined
+  /** Whether the last event, `[DONE]`, was passed on. */
+  isDone(): boolean
 }
 
 function createRelay(rewriter: ReplyRewriter): Relay {
@@ -120,10 +127,12 @@ function createRelay(rewriter: ReplyRewriter): Relay {
   let text = ''
   // Whether the parser holds the beginning of an event.
   let isWithin = false
+  let isDone = false
   const parser = createParser({
     onEvent({ data }) {
       if (data === DONE) {
         text += `data: ${DONE}\n\n`
+        isDone = true
         return
       }
       const rewritten = rewriter.rewrite(data)
@@ -147,7 +156,7 @@ function createRelay(rewriter: ReplyRewriter): Relay {
     return text === '' ? undefined : ENCODER.encode(text)
   }
 
-  return { end, pass }
+  return { end, pass, isDone: () => isDone }
 }
 
 const EVENT_END = Buffer.from('\n\n')
