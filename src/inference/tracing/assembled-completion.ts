@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { dependencyFailed } from '../../errors.ts'
+import { isRecord } from '../../json/is-record.ts'
 
 /** Characters of one answer that are kept for its call; no model writes as much. */
 const ANSWER_CHARS_MAX = 32 * 1024 * 1024
@@ -51,6 +52,8 @@ interface Choice {
   texts: Partial<Record<(typeof PIECES)[number], string>>
   tools: Map<number, Tool>
   finish_reason: string | null
+  /** All other members, such as `logprobs` and `token_ids`, which training needs. */
+  others: Record<string, unknown>
 }
 
 interface Tool {
@@ -79,12 +82,13 @@ export function createAssembly(): Assembly {
     if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
     head ??= { id: chunk.id, created: chunk.created, model: chunk.model }
     usage = chunk.usage ?? usage
-    for (const { index, delta, text, finish_reason } of chunk.choices ?? []) {
+    for (const { index, delta, text, finish_reason, ...others } of chunk.choices ?? []) {
       const choice = choices.get(index) ?? newChoice()
       choices.set(index, choice)
       if (delta) addDelta(choice, delta)
       if (text != null) choice.text = (choice.text ?? '') + text
       choice.finish_reason = finish_reason ?? choice.finish_reason
+      join(choice.others, others)
     }
   }
 
@@ -98,6 +102,7 @@ export function createAssembly(): Assembly {
         index,
         ...(choice.text === undefined ? { message: messageOf(choice) } : { text: choice.text }),
         finish_reason: choice.finish_reason,
+        ...choice.others,
       })),
       usage: usage ?? undefined,
     })
@@ -107,7 +112,17 @@ export function createAssembly(): Assembly {
 }
 
 function newChoice(): Choice {
-  return { role: 'assistant', text: undefined, texts: {}, tools: new Map(), finish_reason: null }
+  return { role: 'assistant', text: undefined, texts: {}, tools: new Map(), finish_reason: null, others: {} }
+}
+
+/** Adds the members of a chunk to those before: lists continue, and of other values the last one holds. */
+function join(earlier: Record<string, unknown>, later: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(later)) {
+    const known = Object.hasOwn(earlier, name) ? earlier[name] : undefined
+    if (isRecord(known) && isRecord(value)) join(known, value)
+    else if (Array.isArray(known) && Array.isArray(value)) for (const item of value) known.push(item)
+    else earlier[name] = value ?? known ?? null
+  }
 }
 
 function addDelta(choice: Choice, delta: z.output<typeof Delta>): void {
