@@ -45,6 +45,27 @@ describe('what a model thought before it answered', () => {
   })
 })
 
+describe('answers of a completion', () => {
+  const choice = (index: number, content: string) => ({
+    index,
+    message: { role: 'assistant', content },
+    finish_reason: 'stop',
+  })
+
+  it('are all of its choices, in their order', () => {
+    const chat = chatOf({ inputs: ASKED, output: { choices: [choice(1, 'Two.'), choice(0, 'One.')] } })
+    expect(chat?.answer['content']).toBe('One.')
+    expect(chat?.others).toEqual([
+      { answer: { role: 'assistant', content: 'Two.' }, choice: choice(1, 'Two.'), isCutOff: false },
+    ])
+  })
+
+  it('are read from the last chunk of a stream that was stored with all of its text', () => {
+    const output = { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'Blue.' } }] }
+    expect(answerOf(output)).toEqual({ role: 'assistant', content: 'Blue.' })
+  })
+})
+
 describe('messages of Anthropic', () => {
   const text = (said: string) => ({ type: 'text', text: said, citations: null })
   const call = { type: 'tool_use', id: 't1', name: 'add', input: { a: 1 } }
@@ -79,6 +100,7 @@ describe('messages of Anthropic', () => {
       answer: { role: 'assistant', content: 'It is two.' },
       choice: undefined,
       isCutOff: false,
+      others: [],
       tools: [
         {
           type: 'function',
@@ -121,6 +143,7 @@ describe("responses of OpenAI's Responses API", () => {
       answer: { role: 'assistant', content: 'So.' },
       choice: undefined,
       isCutOff: false,
+      others: [],
       tools: undefined,
     })
     const input = [

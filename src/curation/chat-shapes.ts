@@ -3,11 +3,9 @@ import { INPUTS, OUTPUTS } from '../trace/otlp/conventions.ts'
 import { type Message, messagesOfParts } from './message-parts.ts'
 import { messagesOfItems } from './response-items.ts'
 
-/** The request to a model and its answer. */
-export interface Conversation {
-  prompt: Message[]
+/** One answer to a request. */
+interface Answer {
   answer: Message
-  tools: unknown[] | undefined
   /** The answer as the chat API returned it, with log-probabilities where it has some. */
   choice: Record<string, unknown> | undefined
   /** Whether the answer ends where a limit or a filter ended it. */
@@ -15,7 +13,16 @@ export interface Conversation {
 }
 
 /** What an output says of a conversation. */
-type Answered = Pick<Conversation, 'answer' | 'choice' | 'isCutOff'>
+interface Answered extends Answer {
+  /** Further answers to the same request: clients ask for `n` of them. */
+  others: readonly Answer[]
+}
+
+/** The request to a model and its answer. */
+export interface Conversation extends Answered {
+  prompt: Message[]
+  tools: unknown[] | undefined
+}
 
 /** The payloads of a call as values. */
 export interface Payloads {
@@ -62,7 +69,7 @@ function promptOfResponse(asked: unknown): Message[] | undefined {
 function answerOfResponse({ output, status }: Record<string, unknown>): Answered | undefined {
   const [answer, ...others] = (Array.isArray(output) ? messagesOfItems(output) : undefined) ?? []
   if (answer?.role !== 'assistant' || others.length > 0) return undefined
-  return { answer, choice: undefined, isCutOff: isCutOff(status) }
+  return { answer, choice: undefined, isCutOff: isCutOff(status), others: [] }
 }
 
 function systemIn(asked: Record<string, unknown>): Message[] {
@@ -90,23 +97,26 @@ export function messagesIn(value: unknown): Message[] | undefined {
   return messages
 }
 
-/** An answer: a completion, a choice, a message of the assistant, or a list that begins with one of these. */
+/** An answer: a completion, a choice, a message of the assistant, or a list of these. */
 export function answerIn(value: unknown): Answered | undefined {
-  const first = Array.isArray(value) ? firstChoice(value) : value
-  if (!isRecord(first)) return undefined
-  if (Array.isArray(first['choices'])) return answerIn(first['choices'])
-  const ended = { isCutOff: isCutOff(first['finish_reason'] ?? first['stop_reason']) }
-  if (!isRecord(first['message'])) {
-    const answer = assistants(first)
-    return answer && { answer, choice: undefined, ...ended }
-  }
-  const answer = assistants({ role: 'assistant', ...first['message'] })
-  return answer && { answer, choice: first, ...ended }
+  const [first, ...others] = answersIn(value)
+  return first && { ...first, others }
+}
+
+function answersIn(value: unknown): Answer[] {
+  if (Array.isArray(value)) return [...value].sort((a, b) => placeOf(a) - placeOf(b)).flatMap(answersIn)
+  if (!isRecord(value)) return []
+  if (Array.isArray(value['choices'])) return answersIn(value['choices'])
+  const ended = { isCutOff: isCutOff(value['finish_reason'] ?? value['stop_reason']) }
+  // Wire: some clients store the last chunk of a stream, with all of the text in it.
+  const message = value['message'] ?? value['delta']
+  const answer = assistants(isRecord(message) ? { role: 'assistant', ...message } : value)
+  return answer === undefined ? [] : [{ answer, choice: isRecord(message) ? value : undefined, ...ended }]
 }
 
 /** Wire: choices say which of them they are, and may arrive in any order. */
-function firstChoice(choices: readonly unknown[]): unknown {
-  return choices.find((choice) => isRecord(choice) && choice['index'] === 0) ?? choices[0]
+function placeOf(choice: unknown): number {
+  return isRecord(choice) && typeof choice['index'] === 'number' ? choice['index'] : 0
 }
 
 function assistants(value: Record<string, unknown>): Message | undefined {

@@ -200,6 +200,42 @@ describe('POST /v2/{entity}/{project}/collect into dataset', () => {
   })
 })
 
+describe('POST /v2/{entity}/{project}/collect of a request with several answers', () => {
+  const output = {
+    choices: ['one', 'two'].map((said, index) => ({
+      index,
+      finish_reason: 'stop',
+      message: assistant(said),
+    })),
+  }
+
+  function belowAgent(returned: unknown): Fields[] {
+    const agent = finishedCall({ op_name: 'agent', inputs: { question: 'q' }, output: returned })
+    const family = { trace_id: agent['trace_id'], parent_id: agent.id }
+    return [agent, chatCall('asked', '', { ...family, output })]
+  }
+
+  it('has the answer that the call above returned', async () => {
+    for (const [returned, said] of [
+      ['two', 'two'],
+      [assistant('one'), 'one'],
+    ])
+      expect(await read(belowAgent(returned))).toEqual({ messages: [user('asked'), assistant(String(said))] })
+  })
+
+  it('has none where it is not certain which one was judged', async () => {
+    const reason = 'has several answers: say with messages which to take'
+    expect(await read(belowAgent('three'))).toContain(reason)
+    expect(await read([chatCall('asked', '', { output })])).toContain(reason)
+  })
+
+  it('has the one that a path names', async () => {
+    const messages = { prompt: 'inputs.messages', answer: 'output.choices.1' }
+    const row = await read([chatCall('asked', '', { output })], { messages })
+    expect(row).toEqual({ messages: [user('asked'), assistant('two')] })
+  })
+})
+
 describe('POST /v2/{entity}/{project}/collect of calls with a value that no dataset can hold', () => {
   const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
   const DEEP = 'a deep value'
@@ -233,7 +269,7 @@ describe('POST /v2/{entity}/{project}/collect of calls with a value that no data
     expect(await leftOut(withMember, INTO, { messages })).toContain('no dataset can hold')
     const parts = [{ type: 'tool_call', id: '1', name: 'f', arguments: DEEP }]
     const withParts = { output: { choices: [{ message: { role: 'assistant', parts } }] } }
-    expect(await leftOut(withParts, INTO)).toContain('has several inputs')
+    expect(await leftOut(withParts, INTO)).toContain('asks a model, but its output is no answer')
     expect(await leftOut(withParts, INTO, { messages })).toContain('has neither texts nor messages')
   })
 })

@@ -61,7 +61,7 @@ export function createConversations({ calls }: { calls: Pick<Calls, 'list'> }): 
       if (llm === undefined) return textInTextOut(inputs, output)
       if (where.taken.has(llm.id)) return { reason: 'has the same model call as another' }
       where.taken.add(llm.id)
-      return { conversation: llm.conversation }
+      return withOneAnswer(llm.conversation, chat === undefined ? output : undefined)
     })
   }
 
@@ -87,8 +87,20 @@ function atPaths(candidate: Candidate, { prompt, answer, system }: Messages): Un
   if (conversation === undefined)
     return { reason: `has neither texts nor messages at ${prompt} and ${answer}` }
   const first: Message[] = system == null ? [] : [{ role: 'system', content: system }]
-  return { conversation: { ...conversation, prompt: [...first, ...conversation.prompt] } }
+  return withOneAnswer({ ...conversation, prompt: [...first, ...conversation.prompt] })
 }
+
+/** Of several answers to one request, the one that the call above it returned: another was not judged. */
+function withOneAnswer(conversation: Conversation, returned?: unknown): Understood {
+  if (conversation.others.length === 0) return { conversation }
+  const text = typeof returned === 'string' ? returned : answerIn(returned)?.answer['content']
+  const found = [conversation, ...conversation.others].find(({ answer }) => answer['content'] === text)
+  if (found === undefined || text === '') return { reason: SEVERAL_ANSWERS }
+  const { answer, choice, isCutOff } = found
+  return { conversation: { ...conversation, answer, choice, isCutOff, others: [] } }
+}
+
+const SEVERAL_ANSWERS = 'has several answers: say with messages which to take, such as output.choices.0'
 
 /** One text, or one list of messages, among the inputs; numbers and booleans beside it do not count. */
 function textInTextOut(inputs: unknown, output: unknown): Understood {
@@ -97,18 +109,20 @@ function textInTextOut(inputs: unknown, output: unknown): Understood {
     (value) => typeof value === 'string' || isObject(value),
   )
   if (asked === undefined) return { reason: 'has no text among its inputs' }
+  if (others.length > 0 && isRecord(inputs) && messagesIn(inputs['messages']) && typeof output !== 'string')
+    return { reason: 'asks a model, but its output is no answer: say with messages what to take' }
   if (others.length > 0) return { reason: 'has several inputs: say with messages what to take' }
   const conversation = conversationOf(asked, output)
   return conversation === undefined
     ? { reason: 'is no conversation: neither one text in and one text out, nor messages' }
-    : { conversation }
+    : withOneAnswer(conversation)
 }
 
 function conversationOf(asked: unknown, output: unknown): Conversation | undefined {
   const prompt = typeof asked === 'string' ? [{ role: 'user', content: asked }] : messagesIn(asked)
   const answer =
     typeof output === 'string'
-      ? { answer: { role: 'assistant', content: output }, choice: undefined, isCutOff: false }
+      ? { answer: { role: 'assistant', content: output }, choice: undefined, isCutOff: false, others: [] }
       : answerIn(output)
   return prompt && answer && { prompt, ...answer, tools: undefined }
 }
