@@ -35,7 +35,7 @@ const newModel = async (): Promise<string> => (await newTestModel(server)).path
 describe('POST /v1/completions', () => {
   it('200 under the requested name, with the request that the engine got', async () => {
     const model = await newModel()
-    const reply = await json<{ model: string; choices: [{ text: string }] }>(
+    const reply = await json<{ model: string; choices: [{ text: string; policy: object }] }>(
       await post('/v1/completions', {
         model,
         prompt: [[1, 2]],
@@ -46,6 +46,7 @@ describe('POST /v1/completions', () => {
       }),
     )
     expect(reply.model).toBe(model)
+    expect(reply.choices[0].policy).toEqual({ step: 0, biased_by: [] })
     const asked = JSON.parse(reply.choices[0].text) as object
     expect(asked).toMatchObject({ prompt: [[1, 2]], seed: 7 })
     expect(Object.keys(asked).sort()).toEqual(['model', 'prompt', 'seed'])

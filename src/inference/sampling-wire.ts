@@ -233,3 +233,9 @@ export const samplingFields = {
   engine_xargs: EngineArgs.nullish(),
   ...refusedFields,
 }
+
+/** The policy of a choice. */
+export const Policy = z
+  .object({ step: z.int(), biased_by: z.array(z.string()) })
+  .optional()
+  .meta({ description: 'Of trained models: the step that answered, and what biases training on it' })

@@ -1,9 +1,9 @@
 import { type EngineAbilities, requestIdOf, streamOf } from '../gateway/engine-fields.ts'
 import type { Gateway } from '../gateway/service.ts'
 import { withStructuredOutputs } from '../guided-fields.ts'
+import { samplingPolicy } from '../sampling-policy.ts'
 import type { Complete, Traced } from '../tracing/tracing.ts'
 import { engineRequest, isRollout } from './engine-request.ts'
-import { samplingPolicy } from './sampling-policy.ts'
 import type { ChatCompletionReq } from './wire.ts'
 
 export interface ChatCompletionsDeps {

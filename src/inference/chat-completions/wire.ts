@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { listOf } from '../../wire/bounded-wire.ts'
 import { isWellFormed } from '../../wire/well-formed-wire.ts'
 import { asWritten } from '../as-written-wire.ts'
-import { Schema, samplingFields } from '../sampling-wire.ts'
+import { Policy, Schema, samplingFields } from '../sampling-wire.ts'
 
 /** Far above what fits the window of any model. */
 export const MESSAGES_MAX = 100_000
@@ -105,10 +105,7 @@ const Choice = z
     finish_reason: z.string().nullish(),
     stop_reason: z.union([z.int(), z.string()]).nullish(),
     token_ids: z.array(z.int()).nullish(),
-    policy: z
-      .object({ step: z.int(), biased_by: z.array(z.string()) })
-      .optional()
-      .meta({ description: 'Of trained models: the step that answered, and what biases training on it' }),
+    policy: Policy,
   })
   .meta({ id: 'ChatChoice' })
 

@@ -8,6 +8,7 @@ import {
 import type { Gateway } from '../gateway/service.ts'
 import { withStructuredOutputs } from '../guided-fields.ts'
 import { promptCount } from '../prompt-wire.ts'
+import { samplingPolicy } from '../sampling-policy.ts'
 import type { Complete, Traced } from '../tracing/tracing.ts'
 import type { CompletionReq } from './wire.ts'
 
@@ -34,6 +35,8 @@ export function createCompletions({ gateway, abilities, traced }: CompletionsDep
         answers: (req.n ?? 1) * promptCount(req.prompt),
         stream: streamOf(req),
         body: (engine) => withoutNulls(engineFields({ ...req, request_id }, engine, abilities)),
+        choiceMarks: ({ trained }) =>
+          trained === undefined ? {} : { policy: samplingPolicy(req, trained.checkpoint.step) },
         listener,
       },
       context,

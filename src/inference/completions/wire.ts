@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Prompt } from '../prompt-wire.ts'
-import { samplingFields } from '../sampling-wire.ts'
+import { Policy, samplingFields } from '../sampling-wire.ts'
 
 /** Wire: as in chat completions, absent and null mean the same, and unknown fields are ignored. */
 export const CompletionReq = z
@@ -21,7 +21,7 @@ export const CompletionRes = z
     object: z.literal('text_completion'),
     created: z.int(),
     model: z.string(),
-    choices: z.array(z.looseObject({ index: z.int(), text: z.string() })),
+    choices: z.array(z.looseObject({ index: z.int(), text: z.string(), policy: Policy })),
     usage: z.looseObject({
       prompt_tokens: z.int(),
       total_tokens: z.int(),

@@ -1,6 +1,11 @@
-import { constrainsTools } from '../constraints.ts'
-import { formatType } from '../sampling-wire.ts'
-import type { ChatCompletionReq } from './wire.ts'
+import type { z } from 'zod'
+import type { ChatCompletionReq } from './chat-completions/wire.ts'
+import { constrainsTools } from './constraints.ts'
+import { formatType, type samplingFields } from './sampling-wire.ts'
+
+/** A request for answers; those for text completions have no tools. */
+type SamplingReq = z.output<z.ZodObject<typeof samplingFields>> &
+  Partial<Pick<ChatCompletionReq, 'tools' | 'tool_choice' | 'parallel_tool_calls'>>
 
 /** How a choice was sampled, for clients that train on it. */
 export interface SamplingPolicy {
@@ -11,7 +16,7 @@ export interface SamplingPolicy {
 }
 
 /** Log-probabilities are those of the model as it is, before temperature, penalties and filters. */
-export function samplingPolicy(req: ChatCompletionReq, step: number): SamplingPolicy {
+export function samplingPolicy(req: SamplingReq, step: number): SamplingPolicy {
   const biases: Record<string, boolean> = {
     temperature: (req.temperature ?? 1) !== 1,
     top_p: (req.top_p ?? 1) < 1,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { JsonText } from '../../json/lossless-json.ts'
+import { JsonText } from '../json/lossless-json.ts'
+import { ChatCompletionReq } from './chat-completions/wire.ts'
+import { CompletionReq } from './completions/wire.ts'
 import { samplingPolicy } from './sampling-policy.ts'
-import { ChatCompletionReq } from './wire.ts'
 
 const written = (value: object) => new JsonText(JSON.stringify(value))
 
@@ -13,6 +14,11 @@ const biases = (fields: object) =>
 describe('samplingPolicy', () => {
   it('names the step that answered', () => {
     expect(samplingPolicy(ChatCompletionReq.parse({ messages: [] }), 3)).toEqual({ step: 3, biased_by: [] })
+  })
+
+  it('says the same of text completions', () => {
+    const req = CompletionReq.parse({ prompt: 'x', top_p: 0.5 })
+    expect(samplingPolicy(req, 3)).toEqual({ step: 3, biased_by: ['top_p'] })
   })
 
   it.each([
