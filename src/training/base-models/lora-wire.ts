@@ -3,7 +3,7 @@ import { isWellFormed } from '../../wire/well-formed-wire.ts'
 
 export const HALF_CHARACTER = 'A name has a surrogate without its other half'
 
-/** The shape of a model's adapters. */
+/** The adapter that a model starts with: one that is forked into it may have another rank (`adapter-check.ts`). */
 export const Lora = z
   .object({
     rank: z.int().min(1),
@@ -11,7 +11,10 @@ export const Lora = z
     target_modules: z.array(z.string().min(1).max(128).refine(isWellFormed, HALF_CHARACTER)).min(1).max(64),
     seed: z.int().min(0),
   })
-  .meta({ id: 'Lora' })
+  .meta({
+    id: 'Lora',
+    description: 'The adapter that the model starts with; one that is forked into it may have another rank',
+  })
 export type Lora = z.output<typeof Lora>
 
 /** The adapter that the original service trains: its rank, scale, layers, and random state. */
