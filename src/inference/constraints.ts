@@ -26,6 +26,11 @@ interface ToolUse {
   tool_choice?: string | object | null | undefined
 }
 
+/** The same with how many may be called at once. */
+export interface ToolCalling extends ToolUse {
+  parallel_tool_calls?: boolean | null | undefined
+}
+
 const Tool = z.object({
   function: z.object({ parameters: z.unknown().optional(), strict: z.boolean().nullish().catch(null) }),
 })
@@ -45,9 +50,7 @@ export function limitTools(use: ToolUse): void {
  * Wire: whether the engine constrains calls of some tool: their arguments, or with `parallel_tool_calls: false` their
  * number.
  */
-export function constrainsTools(
-  use: ToolUse & { parallel_tool_calls?: boolean | null | undefined },
-): boolean {
+export function constrainsTools(use: ToolCalling): boolean {
   const { tools, tool_choice, parallel_tool_calls } = use
   const isSingle = parallel_tool_calls === false && tool_choice !== 'none' && (tools ?? []).length > 0
   return isSingle || constrainedTools(use).length > 0

@@ -1,11 +1,9 @@
 import type { z } from 'zod'
-import type { ChatCompletionReq } from './chat-completions/wire.ts'
-import { constrainsTools } from './constraints.ts'
+import { constrainsTools, type ToolCalling } from './constraints.ts'
 import { formatType, type samplingFields } from './sampling-wire.ts'
 
 /** A request for answers; those for text completions have no tools. */
-type SamplingReq = z.output<z.ZodObject<typeof samplingFields>> &
-  Partial<Pick<ChatCompletionReq, 'tools' | 'tool_choice' | 'parallel_tool_calls'>>
+type SamplingReq = z.output<z.ZodObject<typeof samplingFields>> & ToolCalling
 
 /** How a choice was sampled, for clients that train on it. */
 export interface SamplingPolicy {
