@@ -46,6 +46,10 @@ async function main(): Promise<void> {
   const stopped = stopSignal()
   stores.announce(server.url, server.certificate)
   log.info({ url: server.url, data: config.dataFolder }, 'Heddle is listening')
+  if (config.auth === 'local' && (await app.accounts.sessions.areInUse()))
+    log.warn(
+      'Users sign in to these stores with keys, and HEDDLE_AUTH=local accepts any: HEDDLE_AUTH=keys asks for them',
+    )
   const signIn = config.auth === 'keys' ? await app.accounts.sessions.firstSignIn() : undefined
   if (signIn !== undefined)
     process.stdout.write(

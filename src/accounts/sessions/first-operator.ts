@@ -9,6 +9,8 @@ import * as queries from './queries.ts'
 export interface FirstOperator {
   /** As `firstSignIn` of {@link Sessions}. */
   signInPath(): Promise<string | undefined>
+  /** As `areInUse` of {@link Sessions}. */
+  hasSignedIn(): Promise<boolean>
   /** Notes, in the transaction that begins a session, that an operator is in under the present secret key. */
   noteSignIn(tx: ControlTx, user: UserRow): Promise<void>
 }
@@ -43,5 +45,9 @@ export function createFirstOperator(deps: FirstOperatorDeps): FirstOperator {
     if (user.is_operator === 1) await queries.noteKeyCheck(tx, keyCheck)
   }
 
-  return { signInPath, noteSignIn }
+  return {
+    signInPath,
+    hasSignedIn: async () => (await queries.findKeyCheck(control)) !== undefined,
+    noteSignIn,
+  }
 }

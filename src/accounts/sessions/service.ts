@@ -48,6 +48,8 @@ export interface Sessions extends SessionCallers {
    * new key. Makes the operator where there is none.
    */
   firstSignIn(): Promise<string | undefined>
+  /** Whether an operator has signed in to these stores, at any server, so that they are guarded by keys. */
+  areInUse(): Promise<boolean>
   /** Signs a browser in by a link or a key. @throws 401 for one that is not valid */
   signIn(req: SignInReq, context: CallContext): Promise<RawReply>
   /** The reply headers that sign a browser in as a user; a session that a key makes ends with it. */
@@ -158,6 +160,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   return {
     makeLink: (user, by) => makeLink(user, { by }),
     firstSignIn: firstOperator.signInPath,
+    areInUse: firstOperator.hasSignedIn,
     signIn,
     cookieFor,
     signOut,

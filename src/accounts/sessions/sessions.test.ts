@@ -163,6 +163,7 @@ describe('the link that a start prints', () => {
   it('comes again at each start under another secret key, until an operator has signed in', async () => {
     await operator()
     expect(await server.accounts.sessions.firstSignIn()).toBeUndefined()
+    expect(await server.accounts.sessions.areInUse()).toBe(true)
     const sessions = sessionsUnder(Buffer.alloc(32, 1))
     expect(await sessions.firstSignIn()).toMatch('/sign-in#')
     await newUser('eva')
