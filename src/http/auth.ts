@@ -11,11 +11,13 @@ export interface Credentials {
   key: string | undefined
   /** Of a browser, from its cookie; only where the request comes from a page of this server. */
   session: string | undefined
+  /** For whom that page was loaded; absent where it cannot know. */
+  pageUser?: string | undefined
 }
 
 /** Finds out who sends a request. */
 export interface Authenticator {
-  /** @throws 401 without valid credentials. */
+  /** @throws 401 without valid credentials, and for a session of another user than the page's. */
   callerOf(shown: Credentials): Promise<Caller>
   /** Who requests without a key are from, on routes that need none. */
   anonymous: Caller
@@ -48,6 +50,12 @@ export const SESSION_COOKIE = 'heddle_session'
  */
 export const PAGE_HEADER = 'x-heddle-page'
 
+/**
+ * The header in which pages of this server name the user whom they were loaded for. A sign-in in one tab gives all tabs
+ * of a browser the session of another user, in whose name they must do nothing.
+ */
+const PAGE_USER_HEADER = 'x-heddle-user'
+
 /** Wire: exporters of OpenTelemetry that send spans to W&B have the second. */
 const KEY_HEADERS = ['x-api-key', 'wandb-api-key']
 
@@ -59,6 +67,7 @@ export function credentialsOf(headers: Headers): Credentials {
   return {
     key: keyIn(headers.get('authorization')) ?? bareKeyIn(headers),
     session: headers.has(PAGE_HEADER) ? cookieIn(headers.get('cookie'), SESSION_COOKIE) : undefined,
+    pageUser: headers.get(PAGE_USER_HEADER) ?? undefined,
   }
 }
 

@@ -201,6 +201,41 @@ test('a session that ends leaves what is being written to the person who comes b
   await expect(page.getByRole('textbox', { name: /^Name/ })).toHaveCount(0)
 })
 
+test('a sign-in link asks before it replaces a session, and then no tab acts for the other person', async ({
+  page,
+  browser,
+  baseURL,
+  server,
+}, { repeatEachIndex }) => {
+  const [xenia, yuri] = [`xenia-${repeatEachIndex}`, `yuri-${repeatEachIndex}`]
+  await operatorPage(page, server)
+  const { hers } = await viewerPage(page, { browser, baseURL }, xenia)
+  await page.goto('/settings?tab=users')
+  await page.getByRole('textbox', { name: 'Name of a new user' }).fill(yuri)
+  await page.getByRole('button', { name: 'Add user' }).click()
+  const link = (await page.getByRole('status').locator('pre').textContent()) ?? ''
+  await hers.goto('/settings?tab=keys')
+  await hers.getByRole('textbox', { name: 'Name of the key' }).fill('made in the first tab')
+  const other = await hers.context().newPage()
+  await other.goto(link)
+  await expect(other.getByRole('heading', { name: `You are signed in as ${xenia}` })).toBeVisible()
+  expect(await seriousViolations(other)).toEqual([])
+  await other.getByRole('button', { name: `Stay signed in as ${xenia}` }).click()
+  await expect(other.getByRole('button', { name: `Account: ${xenia}` })).toBeVisible()
+  await other.goto(link)
+  await other.getByRole('button', { name: 'Sign in by the link' }).click()
+  await expect(other.getByRole('button', { name: `Account: ${yuri}` })).toBeVisible()
+  const sent = hers.waitForResponse(
+    (response) => response.url().endsWith('/v1/accounts/keys') && response.request().method() === 'POST',
+  )
+  await hers.getByRole('button', { name: 'Make a key' }).click()
+  expect((await sent).status()).toBe(401)
+  await expect(hers.getByRole('button', { name: `Account: ${yuri}` })).toBeVisible()
+  await other.goto('/settings?tab=keys')
+  await expect(other.getByRole('heading', { name: 'Your keys' })).toBeVisible()
+  await expect(other.getByRole('button', { name: 'Revoke made in the first tab' })).toHaveCount(0)
+})
+
 test('a key whose answer is lost on the way is not made a second time, and the page says to look', async ({
   page,
   server,

@@ -11,15 +11,10 @@ export type { ApiKey, KeyCreateReq, KeyCreateRes, Member, MeRes, Team, User, Use
 const BASE = '/v1/accounts'
 
 /** Who the person is, and what the person belongs to. */
-/** Who the person is, as the server says it now. */
-export function askMe(options: { signal?: AbortSignal } = {}): Promise<MeRes> {
-  return askJson<MeRes>(`${BASE}/me`, options)
-}
-
 export const meQuery = queryOptions({
   queryKey: ['accounts', 'me'],
   staleTime: 60_000,
-  queryFn: ({ signal }) => askMe({ signal }),
+  queryFn: ({ signal }) => askJson<MeRes>(`${BASE}/me`, { signal }),
 })
 
 /** What the person is in an entity; undefined where the person does not belong to it. */

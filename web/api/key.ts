@@ -1,6 +1,9 @@
-import type { SignInOptionsRes } from '../../src/accounts/sessions/wire.ts'
+import type { MeRes, SignInOptionsRes, SignInRes } from '../../src/accounts/sessions/wire.ts'
 
-/** Set from sign-in to sign-out: the cookie of the session, which scripts cannot read, goes with each request. */
+/**
+ * From sign-in to sign-out, who is signed in: the cookie of the session, which scripts cannot read, goes with each
+ * request.
+ */
 const SIGNED_IN = 'heddle.signed-in'
 
 /** The key of a browser without a session: a server in local mode accepts any. */
@@ -11,15 +14,24 @@ const FROM_PAGE = { 'x-heddle-page': '1' }
 
 const SESSION_PATH = '/v1/accounts/session'
 
+/** Whose a page is: a user by name, or null while the server has one user or has not said who this is. */
+export type Owner = string | null
+
 const listeners = new Set<() => void>()
 let access: Access = 'open'
+
+/** Other tabs may sign in as somebody else, which does not make this page theirs. */
+let owner: Owner | undefined
 
 /** `refused`: the server asks who this is, and the page stays as it is; `left`: the person signed out of it. */
 export type Access = 'open' | 'refused' | 'left'
 
-/** What tells the server who sends a request. */
+/** What tells the server who sends a request: it refuses one of a page whose owner is not the user of the session. */
 export function credentials(): Record<string, string> {
-  return isSignedIn() ? { ...FROM_PAGE } : { ...FROM_PAGE, authorization: `Bearer ${LOCAL_KEY}` }
+  const user = ownerOfPage()
+  return user === null
+    ? { ...FROM_PAGE, authorization: `Bearer ${LOCAL_KEY}` }
+    : { ...FROM_PAGE, 'x-heddle-user': user }
 }
 
 /**
@@ -30,15 +42,29 @@ export function exampleKey(): string {
 }
 
 export function isSignedIn(): boolean {
-  return localStorage.getItem(SIGNED_IN) !== null
+  return ownerOfPage() !== null
 }
 
-/** Signs this browser in, by the token of a link or a key. @throws Error with the server's reason. */
-export async function signIn(shown: { token: string } | { key: string }): Promise<void> {
+/** Whose this page is: from its first request on whoever was signed in then. */
+export function ownerOfPage(): Owner {
+  if (owner === undefined) owner = localStorage.getItem(SIGNED_IN)
+  return owner
+}
+
+/** Signs this browser in, by the token of a link or a key, and says as whom. @throws Error with the server's reason. */
+export async function signIn(shown: { token: string } | { key: string }): Promise<string> {
   const headers = { 'content-type': 'application/json', ...FROM_PAGE }
   const response = await reach(SESSION_PATH, { method: 'POST', headers, body: JSON.stringify(shown) })
   await requireSuccess(response)
-  localStorage.setItem(SIGNED_IN, '1')
+  const { user } = (await response.json()) as SignInRes
+  localStorage.setItem(SIGNED_IN, user)
+  return user
+}
+
+/** Who is signed in to this browser, whosever this page is; undefined for nobody, and while the server cannot tell. */
+export async function userOfSession(): Promise<string | undefined> {
+  const response = await fetch('/v1/accounts/me', { headers: FROM_PAGE }).catch(() => undefined)
+  return response?.ok ? ((await response.json()) as MeRes).user : undefined
 }
 
 /**
@@ -58,18 +84,17 @@ export async function signInOptions(): Promise<SignInOptionsRes | undefined> {
 }
 
 /**
- * Whether this browser may go on as it is: the server has one user, or a sign-in elsewhere, such as at a provider, has
- * given it a session.
+ * As whom this browser may go on as it is: the server has one user, or a sign-in elsewhere, such as at a provider, has
+ * given it a session; undefined where it may not.
  */
-export async function resume({ auth }: SignInOptionsRes): Promise<boolean> {
+export async function resume({ auth }: SignInOptionsRes): Promise<Owner | undefined> {
   if (auth === 'local') {
     localStorage.removeItem(SIGNED_IN)
-    return true
+    return null
   }
-  const response = await fetch('/v1/accounts/me', { headers: FROM_PAGE }).catch(() => undefined)
-  if (response?.ok !== true) return false
-  localStorage.setItem(SIGNED_IN, '1')
-  return true
+  const user = await userOfSession()
+  if (user !== undefined) localStorage.setItem(SIGNED_IN, user)
+  return user
 }
 
 /** The server refused a request: the sign-in screen is shown over the page. */
@@ -82,8 +107,9 @@ export function depart(): void {
   setAccess('left')
 }
 
-/** The server accepts this browser again. */
-export function accept(): void {
+/** The server accepts this browser again; what the page sends from now on is sent as its owner. */
+export function accept(next: Owner): void {
+  owner = next
   setAccess('open')
 }
 

@@ -2,8 +2,8 @@ import { focusManager, type QueryClient, QueryClientProvider } from '@tanstack/r
 import { RouterProvider } from '@tanstack/react-router'
 import { Suspense, useEffect, useSyncExternalStore } from 'react'
 import { flushSync } from 'react-dom'
-import { askMe, meQuery } from '../api/accounts.ts'
-import { accept, accessStore, depart } from '../api/key.ts'
+import { meQuery } from '../api/accounts.ts'
+import { accept, accessStore, depart, isSignedIn, type Owner, ownerOfPage } from '../api/key.ts'
 import { lazyPart } from '../components/lazy-part.ts'
 import { forgetTab } from '../components/remembered.ts'
 import { router } from './router.tsx'
@@ -21,7 +21,9 @@ export function App({ queryClient }: { queryClient: QueryClient }) {
   return (
     <QueryClientProvider client={queryClient}>
       {(access === 'open' || isKept) && !isLink && <RouterProvider router={router} />}
-      {(access !== 'open' || isLink) && <SignIn isOverPage={isKept} onEnter={() => goOn(queryClient)} />}
+      {(access !== 'open' || isLink) && (
+        <SignIn isOverPage={isKept} onEnter={(owner) => goOn(queryClient, owner)} />
+      )}
       <Suspense>
         <Toaster />
       </Suspense>
@@ -34,21 +36,16 @@ function userOf(queryClient: QueryClient): string | undefined {
   return queryClient.getQueryData(meQuery.queryKey)?.user
 }
 
-/**
- * Shows the page as it was to the person whose it is, with all that is being written there; to others anew.
- * @throws where the server does not say who the person is: then nothing has changed
- */
-async function goOn(queryClient: QueryClient): Promise<void> {
-  const before = userOf(queryClient)
-  const me = await askMe()
-  if (before === me.user) {
-    accept()
+/** Shows the page as it was to the person whose it is, with all that is being written there; to others anew. */
+async function goOn(queryClient: QueryClient, owner: Owner): Promise<void> {
+  if (userOf(queryClient) === owner) {
+    accept(owner)
     await queryClient.invalidateQueries()
     return
   }
   flushSync(depart)
   // The page that was closed has kept its state for a reload.
-  if (before !== undefined) forgetTab()
-  accept()
+  if (isSignedIn() && ownerOfPage() !== owner) forgetTab()
+  accept(owner)
   await queryClient.resetQueries()
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, type SyntheticEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
-import { resume, signIn, signInOptions } from '../api/key.ts'
+import { type Owner, resume, signIn, signInOptions, userOfSession } from '../api/key.ts'
 import { Button, buttonLook } from '../components/button.tsx'
 import { Input } from '../components/input.tsx'
 import { messageOf } from '../components/message-of.ts'
@@ -23,14 +23,17 @@ function takeToken(): string | undefined {
   return token
 }
 
-/** `asking` until it is known whether the browser has to sign in at all. */
-type State = 'asking' | 'ready' | 'entering'
+/**
+ * `asking` until it is known whether the browser has to sign in at all; `other` while the person decides whether a link
+ * replaces the session that the browser has.
+ */
+type State = 'asking' | 'ready' | 'entering' | { other: string; token: string }
 
 interface SignInProps {
   /** Whether a page of the person stays below it: signing in elsewhere must not replace it. */
   isOverPage: boolean
-  /** The person was let in. */
-  onEnter: () => Promise<void>
+  /** The person was let in, as this user. */
+  onEnter: (owner: Owner) => Promise<void>
 }
 
 /** Shown where the server asks who one is: a link signs in by itself, a key is entered. */
@@ -42,9 +45,9 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
   const hasBegun = useRef(false)
 
   /** A page that was refused is shown where it was; a link leads home. */
-  async function goOn(): Promise<void> {
+  async function goOn(owner: Owner): Promise<void> {
     if (isSignInLink()) location.replace('/')
-    else await onEnter()
+    else await onEnter(owner)
   }
 
   function fail(error: unknown): void {
@@ -56,21 +59,28 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     setState('entering')
     setProblem(undefined)
     try {
-      await signIn(shown)
-      await goOn()
+      await goOn(await signIn(shown))
     } catch (error) {
       fail(error)
     }
   }
 
+  /** A session is replaced in all tabs of the browser: the person of the session is asked before the link is used. */
+  async function follow(token: string): Promise<void> {
+    const other = await userOfSession()
+    if (other === undefined) await enter({ token })
+    else setState({ other, token })
+  }
+
   async function begin(): Promise<void> {
     const token = takeToken()
-    if (token !== undefined) await enter({ token })
+    if (token !== undefined) await follow(token)
     const options = await signInOptions()
     setHasProvider(options?.single_sign_on ?? false)
     if (token !== undefined) return
-    if (options !== undefined && problem === undefined && (await resume(options))) await goOn().catch(fail)
-    else setState('ready')
+    const owner = options !== undefined && problem === undefined ? await resume(options) : undefined
+    if (owner === undefined) setState('ready')
+    else await goOn(owner).catch(fail)
   }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it begins once, however often this is drawn
@@ -78,7 +88,7 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     // A link that is opened where this page is already changes the fragment alone.
     const onHash = () => {
       const token = takeToken()
-      if (token !== undefined) void enter({ token })
+      if (token !== undefined) void follow(token)
     }
     addEventListener('hashchange', onHash)
     if (!hasBegun.current) void begin()
@@ -97,7 +107,14 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
 
   return (
     <Cover>
-      {state !== 'asking' && (
+      {typeof state === 'object' && (
+        <OtherSession
+          user={state.other}
+          onReplace={() => void enter({ token: state.token })}
+          onKeep={() => location.replace('/')}
+        />
+      )}
+      {(state === 'ready' || state === 'entering') && (
         <form
           className="flex w-full max-w-90 flex-col gap-3"
           onSubmit={(event) => {
@@ -112,18 +129,7 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
               {problem}
             </p>
           )}
-          {hasProvider && (
-            <>
-              <a
-                href={providerHref()}
-                target={isOverPage ? '_blank' : undefined}
-                className={buttonLook('primary')}
-              >
-                Single sign-on
-              </a>
-              <p className="text-muted">Or:</p>
-            </>
-          )}
+          {hasProvider && <Provider isOverPage={isOverPage} />}
           <p className="text-muted">
             Open the sign-in link that an operator gave you, or enter an API key that may do everything. The
             key is not kept in this browser.
@@ -139,6 +145,36 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
         </form>
       )}
     </Cover>
+  )
+}
+
+function Provider({ isOverPage }: { isOverPage: boolean }) {
+  return (
+    <>
+      <a href={providerHref()} target={isOverPage ? '_blank' : undefined} className={buttonLook('primary')}>
+        Single sign-on
+      </a>
+      <p className="text-muted">Or:</p>
+    </>
+  )
+}
+
+/** Asks whether a link may replace the session of this browser. */
+function OtherSession(props: { user: string; onReplace: () => void; onKeep: () => void }) {
+  const { user, onReplace, onKeep } = props
+  return (
+    <div className="flex w-full max-w-90 flex-col gap-3">
+      <title>Sign in · Heddle</title>
+      <h1 className="text-lg font-strong text-strong wrap-anywhere">You are signed in as {user}</h1>
+      <p className="text-muted">
+        Sign in as another person? This browser is then signed in as the person of the link, in all its tabs.
+        Until then, the link is not used.
+      </p>
+      <Button look="primary" onClick={onReplace}>
+        Sign in by the link
+      </Button>
+      <Button onClick={onKeep}>Stay signed in as {user}</Button>
+    </div>
   )
 }
 

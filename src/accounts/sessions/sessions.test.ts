@@ -31,7 +31,13 @@ async function sessionOf(body: Fields) {
   const headers = { authorization: '', cookie: cookie.split(';')[0] ?? '', 'x-heddle-page': '1' }
   const send = (method: string, path: string, body?: unknown) =>
     server.request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
-  return { expires_at, cookie, send, post: (path: string, body: unknown) => send('POST', path, body) }
+  return {
+    expires_at,
+    cookie,
+    headers,
+    send,
+    post: (path: string, body: unknown) => send('POST', path, body),
+  }
 }
 
 const DAY_SECONDS = 86_400
@@ -107,6 +113,18 @@ describe('POST /v1/accounts/session with a key', () => {
     const session = await sessionBy(key)
     expect((await session.send('GET', '/v1/accounts/me')).status).toBe(200)
     expect((await session.send('GET', '/v1/accounts/me')).status).toBe(429)
+  })
+})
+
+describe('GET /v1/accounts/me from a page', () => {
+  it('401 for the session of another user than the page was loaded for', async () => {
+    const { headers } = await sessionBy((await newUser('tabs')).key)
+    const readFor = (user: string) =>
+      server.request('/v1/accounts/me', { headers: { ...headers, 'x-heddle-user': user } })
+    expect(await replyOf(await readFor('tabs'))).toMatchObject({ user: 'tabs' })
+    const refused = await readFor('another')
+    expect(refused.status).toBe(401)
+    expect(await refused.text()).toContain('This page is of another, and tabs has signed in since')
   })
 })
 

@@ -37,4 +37,6 @@ export const SignInReq = z.strictObject({
 export type SignInReq = z.output<typeof SignInReq>
 
 export const SignInRes = z.object({ user: z.string(), expires_at: z.string() })
+export type SignInRes = z.input<typeof SignInRes>
+
 export const SignOutRes = z.object({ signed_out: z.literal(true) })
