@@ -33,9 +33,14 @@ export function valueAt(call: object, path: string): Json | undefined {
   let value = call as Json | undefined
   for (const step of pathNames(path)) {
     if (typeof value !== 'object' || value === null) return undefined
-    value = Array.isArray(value) ? value[Number(step)] : value[step]
+    value = Array.isArray(value) ? value[Number(step)] : ownMember(value, step)
   }
   return value
+}
+
+/** A member of a payload; what JavaScript gives to all objects, as `constructor`, is in none unless it is its own. */
+function ownMember(of: object, name: string): Json | undefined {
+  return Object.hasOwn(of, name) ? (of as { [name: string]: Json | undefined })[name] : undefined
 }
 
 /** A dotted path; wire: a dot that is part of a name is written `\.`. */
