@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Ellipsis, FlaskConical, MessagesSquare, Play } from 'lucide-react'
 import { factsOf, isEvaluation } from '../../api/call-facts.ts'
 import type { Call } from '../../api/calls.ts'
+import { chatRequestOf } from '../../api/chat-request.ts'
 import { encodedProject, type ProjectName, projectId } from '../../api/project.ts'
 import { IconButton } from '../../components/button.tsx'
 import { copyText, Id } from '../../components/copy-button.tsx'
@@ -52,17 +53,19 @@ export function CallHeader({ name, call }: { name: ProjectName; call: Call | und
             </Link>
           </Tooltip>
         )}
-        <Tooltip text="Open in the playground">
-          <Link
-            to="/$entity/$project/playground"
-            params={name}
-            search={{ call: call.id }}
-            aria-label="Open in the playground"
-            className={ICON_LINK}
-          >
-            <Play size={14} />
-          </Link>
-        </Tooltip>
+        {chatRequestOf(call.inputs) !== undefined && (
+          <Tooltip text="Open in the playground">
+            <Link
+              to="/$entity/$project/playground"
+              params={name}
+              search={{ call: call.id }}
+              aria-label="Open in the playground"
+              className={ICON_LINK}
+            >
+              <Play size={14} />
+            </Link>
+          </Tooltip>
+        )}
         <Menu
           trigger={<IconButton label="Copy" icon={<Ellipsis size={16} />} />}
           groups={[

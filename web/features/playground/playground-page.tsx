@@ -157,7 +157,7 @@ function ReplayNote({ session: { replayed }, replay, entity, project }: ReplayNo
   if (replay.isImpossible)
     return (
       <p role="status" className="bg-warn-soft px-4 py-2 text-xs text-warn">
-        This call cannot be replayed: it is gone, or it did not ask a chat model.
+        This call cannot be replayed: it is gone, or it asked in a way that the playground cannot repeat.
       </p>
     )
   if (replayed === undefined) return null

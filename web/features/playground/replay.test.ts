@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../api/wire.ts'
 import { replayOf } from './replay.ts'
 
 const USER = { role: 'user', content: 'Hi' }
@@ -59,6 +60,47 @@ describe('replayOf', () => {
     )
     expect(replay?.model).toBe('local/demo/sums:step4')
     expect(replay?.lost).toEqual(['sampling parameters: trajectories come without them'])
+  })
+
+  it('takes over texts of the Responses API, and nothing that would be another conversation', () => {
+    const parameters = { type: 'object' }
+    const inputs = {
+      model: 'gpt',
+      instructions: 'S',
+      input: [
+        { role: 'user', content: 'Q' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'A' }] },
+        { role: 'user', content: [{ type: 'input_text', text: 'R' }] },
+      ],
+      tools: [{ type: 'function', name: 'add', parameters }, { type: 'web_search' }],
+    }
+    const output = {
+      output: [
+        { type: 'web_search_call' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] },
+      ],
+    }
+    const replay = replayOf({ id: 'c1', inputs, output, attributes: {} })
+    expect(replay).toMatchObject({
+      model: 'gpt',
+      answer: 'Hello',
+      messages: [
+        { role: 'user', content: 'Q' },
+        { role: 'assistant', content: 'A' },
+        { role: 'user', content: 'R' },
+      ],
+      settings: { system: 'S' },
+      lost: ['built-in tools'],
+    })
+    expect(JSON.parse(replay?.settings.tools ?? '')).toEqual([
+      { type: 'function', function: { name: 'add', parameters } },
+    ])
+    const messagesOf = (of: { [name: string]: Json }) =>
+      replayOf({ id: 'c1', inputs: { model: 'gpt', ...of }, output, attributes: {} })?.messages
+    expect(messagesOf({ input: 'Q' })).toEqual([{ role: 'user', content: 'Q' }])
+    expect(messagesOf({ input: 'Q', previous_response_id: 'r' })).toBeUndefined()
+    expect(messagesOf({ input: [{ type: 'item_reference', id: 'x' }] })).toBeUndefined()
+    expect(messagesOf({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] })).toBeUndefined()
   })
 
   it('is nothing for a call without messages', () => {

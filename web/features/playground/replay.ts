@@ -1,4 +1,5 @@
 import type { Call } from '../../api/calls.ts'
+import { chatRequestOf } from '../../api/chat-request.ts'
 import type { ProjectName } from '../../api/project.ts'
 import { type ToolCall, toolCallOf } from '../../api/tool-call.ts'
 import type { Json } from '../../api/wire.ts'
@@ -17,7 +18,7 @@ export interface Replay {
 }
 
 /** Members of inputs that say how it was asked, and not what. */
-const SILENT = new Set(['messages', 'model', 'tools', 'stream', 'stream_options', 'response_format'])
+const SILENT = new Set(['model', 'stream', 'stream_options', 'response_format'])
 
 /** Fields of the chat API that may be written as JSON; whatever else a call holds is its client's own. */
 const OTHERS = new Set([
@@ -39,16 +40,18 @@ const isObject = (value: unknown): value is Object =>
 
 const ROLES = ['system', 'user', 'assistant', 'tool', 'developer'] as const
 
-/** The request of a traced call, ready to be repeated; undefined for a call that is not of a chat model. */
+/** The request of a traced call, ready to be repeated; undefined for a call without a chat request. */
 export function replayOf(
   { inputs, output, attributes }: Pick<Call, 'id' | 'inputs' | 'output' | 'attributes'>,
   project?: ProjectName,
 ): Replay | undefined {
-  if (!isObject(inputs) || !Array.isArray(inputs['messages'])) return undefined
+  const request = chatRequestOf(inputs)
+  if (request === undefined) return undefined
+  const { rest } = request
   const lost: string[] = []
   const settings = { ...NO_SETTINGS, parameters: { ...NO_SETTINGS.parameters } }
   const others: Object = {}
-  for (const [name, value] of Object.entries(inputs)) {
+  for (const [name, value] of Object.entries(rest)) {
     if (value == null || SILENT.has(name)) continue
     const parameter = PARAMETERS.find((known) => known.name === name)
     const written = parameter && writtenOf(parameter, value)
@@ -57,16 +60,16 @@ export function replayOf(
     else lost.push(name)
   }
   if (Object.keys(others).length > 0) settings.others = pretty(others)
-  if (Array.isArray(inputs['tools']) && inputs['tools'].length > 0) settings.tools = pretty(inputs['tools'])
-  const messages = inputs['messages'].flatMap((message, index) => messageOf(message, index, lost))
+  if (request.tools.length > 0) settings.tools = pretty([...request.tools])
+  const messages = request.messages.flatMap((message, index) => messageOf(message, index, lost))
   if (messages[0]?.role === 'system') settings.system = messages.shift()?.content ?? ''
-  takeFormat(inputs['response_format'], settings, lost)
+  takeFormat(rest['response_format'], settings, lost)
   const trajectory = isObject(attributes) ? attributes['trajectory'] : undefined
   if (isObject(trajectory)) lost.push('sampling parameters: trajectories come without them')
   const model = isObject(trajectory)
     ? trajectoryModel(trajectory, project)
-    : typeof inputs['model'] === 'string'
-      ? inputs['model'].replace(/^wandb-artifact:\/\/\//, '')
+    : typeof rest['model'] === 'string'
+      ? rest['model'].replace(/^wandb-artifact:\/\/\//, '')
       : ''
   return { model, messages, settings, answer: answerOf(output), lost }
 }
@@ -124,13 +127,21 @@ function textOf(content: Json | undefined, index: number, lost: string[]): strin
   return texts.join('\n')
 }
 
-/** The text of a chat completion, or of whatever the call returned. */
+/** The text of a chat completion, of a response, or of whatever the call returned. */
 function answerOf(output: Json): string {
+  const items = isObject(output) ? output['output'] : undefined
+  if (Array.isArray(items)) return items.map(textOfItem).filter(Boolean).join('\n')
   const choices = isObject(output) ? output['choices'] : undefined
   const first = Array.isArray(choices) ? choices[0] : undefined
   const message = isObject(first) ? first['message'] : undefined
   if (isObject(message) && typeof message['content'] === 'string') return message['content']
   return typeof output === 'string' ? output : ''
+}
+
+/** What a message of a response says; nothing for its other items. */
+function textOfItem(item: Json): string {
+  if (!isObject(item) || item['type'] !== 'message' || !Array.isArray(item['content'])) return ''
+  return item['content'].flatMap((part) => (isObject(part) ? [part['text'] ?? ''] : [])).join('')
 }
 
 function pretty(value: Json): string {

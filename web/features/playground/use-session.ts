@@ -156,7 +156,7 @@ function useFirstModel(project: ProjectName, setSession: SetSession): LoadedMode
 export interface Replay {
   /** Why it could not be loaded. */
   error: Error | null
-  /** It is gone, or it did not ask a chat model. */
+  /** It is gone, or has no chat request. */
   isImpossible: boolean
   isPending: boolean
 }

@@ -105,6 +105,25 @@ describe('conversationOf', () => {
     expect(inference?.messages.map(({ parts }) => parts)).toEqual([[text('Q')], [text('A')]])
   })
 
+  it('keeps items that are no messages where they stand among messages', () => {
+    const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'weather' } }
+    const reference = { type: 'item_reference', id: 'x' }
+    const found = conversationOf({
+      inputs: { model: 'm', input: [{ role: 'user', content: 'Q' }, reference, null, 'plain'] },
+      output: { output: [search, { type: 'message', role: 'assistant', content: 'A' }] },
+    })
+    expect(found?.messages).toEqual([
+      { role: 'user', parts: [text('Q')] },
+      { role: 'item_reference', parts: [{ kind: 'value', value: reference }] },
+      { role: 'item', parts: [{ kind: 'value', value: null }] },
+      { role: 'item', parts: [text('plain')] },
+      { role: 'web_search_call', parts: [{ kind: 'value', value: search }] },
+      { role: 'assistant', parts: [text('A')] },
+    ])
+    expect(found?.answerAt).toBe(4)
+    expect(conversationOf({ inputs: {}, output: { output: [search, null] } })).toBeUndefined()
+  })
+
   it('says nothing twice, and nothing of what is no conversation', () => {
     const messages = [{ role: 'user', content: 'Q' }]
     const repeated = conversationOf({

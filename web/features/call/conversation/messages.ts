@@ -93,11 +93,18 @@ function answeredOf(output: Json | undefined, depth = 0): Message[] | undefined 
   return undefined
 }
 
-/** A list of messages; undefined when that is not what it is. */
+/** A list with messages, in which other items stand as they are; undefined where it has none. */
 function messagesOf(value: Json | undefined): Message[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const messages = value.map((item) => messageOf(item))
-  return messages.every((message) => message !== undefined) ? messages : undefined
+  if (messages.every((message) => message === undefined)) return undefined
+  return messages.map((message, index) => message ?? itemOf(value[index] ?? null))
+}
+
+/** Wire: among messages, the Responses API has calls of its own tools and references to earlier items. */
+function itemOf(value: Json): Message {
+  const part: Part = typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'value', value }
+  return { role: textOf(objectOf(value)['type']) || 'item', parts: [part] }
 }
 
 const LANGCHAIN: Record<string, string> = { human: 'user', ai: 'assistant', system: 'system', tool: 'tool' }
