@@ -1,5 +1,5 @@
 /** What callers may do, and to what. Services see rights only as {@link Rights}; `accounts/` decides them. */
-import { notAllowed } from './errors.ts'
+import { type ClientError, notAllowed } from './errors.ts'
 
 /**
  * What a request does to what it names. `ingest` adds traced or logged data and reads none; `write` changes, deletes or
@@ -23,6 +23,8 @@ export interface Rights {
   readonly project: string | undefined
   /** Whether the caller may see and change the server itself: its machine, users and settings. */
   readonly isOperator: boolean
+  /** Whether a person has them in a browser, who may know of no key; absent for keys. */
+  readonly isInSession?: true
 }
 
 /** Of the one user of a server that accepts any key. */
@@ -47,8 +49,13 @@ const DOES: Record<Verb, string> = {
 /** @throws 403, with the same message whether the place exists or not. */
 export function requireRight(rights: Rights, verb: Verb, place: Place): void {
   if (!rights.allows(verb, place)) {
-    throw notAllowed(`This key may not ${DOES[verb]} ${nameOf(place)}`)
+    throw mayNot(rights, `${DOES[verb]} ${nameOf(place)}`)
   }
+}
+
+/** 403 for a caller without a right. @param what the rest of "This key may not …" */
+export function mayNot({ isInSession }: Pick<Rights, 'isInSession'>, what: string): ClientError {
+  return notAllowed(`${isInSession ? 'You' : 'This key'} may not ${what}`)
 }
 
 /** Whether a caller has a right in any of its places, for work that begins before it is known which one it is about. */

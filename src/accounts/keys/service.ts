@@ -1,5 +1,5 @@
-import { type Place, placeOf, requireRight } from '../../access.ts'
-import { conflict, notAllowed, notFound } from '../../errors.ts'
+import { mayNot, type Place, placeOf, requireRight } from '../../access.ts'
+import { conflict, notFound } from '../../errors.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
 import type { Peers } from '../../stores/control-db/peers.ts'
@@ -145,9 +145,7 @@ export function createKeys(deps: KeysDeps): Keys {
     const isKnown =
       owner.name === user ||
       (await identity.teamsOf(owner)).some((entity) => rights.allows('read', { entity }))
-    return isKnown
-      ? notAllowed(`This key may not manage the keys of ${owner.name}`)
-      : notFound('user', owner.name)
+    return isKnown ? mayNot(rights, `manage the keys of ${owner.name}`) : notFound('user', owner.name)
   }
 
   return { create, list, home, revoke, mayMakeFor, ...callers }

@@ -1,4 +1,5 @@
-import { invalidRequest, notAllowed, notFound } from '../../errors.ts'
+import { mayNot } from '../../access.ts'
+import { invalidRequest, notFound } from '../../errors.ts'
 import type { CallContext } from '../../http/caller.ts'
 import { versionOf } from '../../wire/settings-version.ts'
 import type { IfVersion } from '../../wire/settings-version-wire.ts'
@@ -83,7 +84,7 @@ export function createUsageLimits({ book, storage, keys, identity, audit }: Usag
   ): Promise<wire.KeyLimitsRes> {
     const { home, manages } = await homeOf(key_id, context)
     const { caller } = context
-    if (!manages) throw notAllowed(`This key may not manage ${home.entity}`)
+    if (!manages) throw mayNot(caller.rights, `manage ${home.entity}`)
     checkWithin(limits, book.of('entity', home.entity), ({ name, max, value }) => {
       return `${name} of ${home.entity} is ${max}, and a key may not have ${value}`
     })

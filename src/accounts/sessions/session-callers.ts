@@ -46,7 +46,8 @@ export function createSessionCallers(deps: {
     const user = found && (await identity.user(found.user_id))
     if (found === undefined || user === undefined || user.disabled_at !== null)
       throw unauthorized('The session has ended: sign in again.')
-    return callerIn(user, found)
+    const caller = await callerIn(user, found)
+    return { ...caller, rights: { ...caller.rights, isInSession: true } }
   }
 
   async function callerById(keyId: string): Promise<Caller | undefined> {

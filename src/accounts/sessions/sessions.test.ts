@@ -128,6 +128,19 @@ describe('GET /v1/accounts/me from a page', () => {
   })
 })
 
+describe('GET /v1/accounts/teams/{entity}/members in a session', () => {
+  it('403 that speaks of the person, and not of a key', async () => {
+    const { key } = await newUser('liv')
+    const { send } = await sessionBy(key)
+    const refused = await send('GET', '/v1/accounts/teams/others/members')
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toContain('You may not read others')
+    expect(await (await as(key).get('/v1/accounts/teams/others/members')).text()).toContain(
+      'This key may not',
+    )
+  })
+})
+
 describe('DELETE /v1/accounts/session', () => {
   it('503 where the session cannot be ended, which the browser forgets all the same', async () => {
     const flo = await newUser('flo')

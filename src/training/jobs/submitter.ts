@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { allowsSomewhere, requireRight } from '../../access.ts'
-import { notAllowed, notFound, unavailable } from '../../errors.ts'
+import { allowsSomewhere, mayNot, requireRight } from '../../access.ts'
+import { notFound, unavailable } from '../../errors.ts'
 import { mayTake } from '../../fairness/shared-slots.ts'
 import type { CallContext, Caller } from '../../http/caller.ts'
 import { newId } from '../../ids.ts'
@@ -88,7 +88,8 @@ export function createJobSubmitter(deps: JobsDeps): JobSubmitter {
     { dataset_ref }: { dataset_ref: string | null } = { dataset_ref: null },
   ): Promise<JobRow> {
     // A body may name its model at its end, when its groups are on disk.
-    if (!allowsSomewhere(context.caller.rights, 'write')) throw notAllowed('This key may not train models')
+    const { rights } = context.caller
+    if (!allowsSomewhere(rights, 'write')) throw mayNot(rights, 'train models')
     await assertRoom()
     const id = newId()
     const data_key = dataKeyOf(id)
