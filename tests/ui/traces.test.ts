@@ -200,6 +200,12 @@ test('a histogram says that it shows the last days alone, and a start in the fut
   const rows = grid(page).getByRole('row')
   await expect(rows).toHaveCount(2)
   await expect(rows.nth(1)).not.toContainText('now')
+  await expect(page.getByRole('img', { name: /Calls over time: 1 started/ })).toBeVisible()
+  await page.goto(`/${project}/traces?range=0001-01-01T00:00:00.000Z..9999-12-31T00:00:00.000Z`)
+  await expect(rows).toHaveCount(3)
+  await expect(
+    page.getByRole('img', { name: /Calls over time, only the last 31 days: 1 started/ }),
+  ).toBeVisible()
 })
 
 test('a cell filters the list, becomes columns and is copied, by keys too', async ({

@@ -37,15 +37,17 @@ interface Bar {
 
 /** When calls started, of which those that failed stand at the bottom; drag over it to look at that time. */
 export function Histogram({ search, change, project, traces }: HistogramProps) {
-  const { span } = traces
+  const { from } = traces.span
+  // A range may end long after all calls, and only its last days are counted.
+  const to = Math.min(traces.span.to, traces.latest)
   const filter = filterOf(search)
   const operations = operationsOf(search)
   const query = operations.length === 0 ? undefined : { $expr: { $and: operations } }
   const { data, isError } = useQuery({
-    queryKey: ['calls', project, 'histogram', filter, query, span.from, span.to],
+    queryKey: ['calls', project, 'histogram', filter, query, from, to],
     enabled: !traces.isPending,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => readBars(project, { span, filter, query, signal }),
+    queryFn: ({ signal }) => readBars(project, { from, to, filter, query, signal }),
   })
   const bars = data?.bars ?? []
   const total = bars.reduce((sum, bar) => sum + bar.ok + bar.errors, 0)
@@ -151,21 +153,22 @@ interface Histogrammed {
   isCut: boolean
 }
 
-interface Counted {
-  span: TimeSpan
+interface Counted extends Pick<TimeSpan, 'from' | 'to'> {
   filter: CallsFilter
   query: CallsRequest['query']
   signal: AbortSignal
 }
 
-async function readBars(project: string, { span, filter, query, signal }: Counted): Promise<Histogrammed> {
-  const oldest = span.from ?? (await oldestStart(project, { filter, signal })) ?? span.to
-  const from = Math.max(oldest, span.to - RANGE_MS_MAX)
-  const seconds = Math.max(1, (span.to - from) / 1000)
+async function readBars(project: string, counted: Counted): Promise<Histogrammed> {
+  const { to, filter, query, signal } = counted
+  const oldest = counted.from ?? (await oldestStart(project, { filter, signal })) ?? to
+  if (oldest > to) return { bars: [], isCut: false }
+  const from = Math.max(oldest, to - RANGE_MS_MAX)
+  const seconds = Math.max(1, (to - from) / 1000)
   const granularity = GRANULARITIES.find((each) => seconds / each <= BARS_MAX) ?? 86_400
   const { call_buckets } = await callBuckets(
     project,
-    { start: new Date(from).toISOString(), end: new Date(span.to).toISOString(), granularity, filter, query },
+    { start: new Date(from).toISOString(), end: new Date(to).toISOString(), granularity, filter, query },
     { signal },
   )
   return { bars: call_buckets.map((bucket) => barOf(bucket, granularity)), isCut: from > oldest }

@@ -27,6 +27,8 @@ type Question = Pick<TracesSearch, 'filter' | 'text' | 'range' | 'calls' | 'sort
 export interface Traces extends PagedRows<CallRow> {
   /** The times that the list covers. */
   span: TimeSpan
+  /** No call starts later: the time of the first request, or when the newest call started where that is later. */
+  latest: number
   /** The request of the rows that are shown, stale ones as well, without a page. */
   request: CallsRequest
   /** The project has no such call at all, whatever the conditions. */
@@ -57,9 +59,10 @@ export function useTraces(
   const until = newest.data?.askedAt ?? opened
   const newestAt = newest.data?.startedAt ?? undefined
   const span = useMemo(() => timeSpan(search.range, until, newestAt), [search.range, until, newestAt])
-  const isLive = !search.range.includes('..')
   // The clock of who wrote the newest call may be ahead.
-  const to = isLive ? Math.max(span.to, newestAt ?? 0) : span.to
+  const latest = Math.max(until, newestAt ?? 0)
+  const isLive = !search.range.includes('..')
+  const to = isLive ? latest : span.to
   const selection = useMemo(() => selectionOf(search, { from: span.from, to }), [search, span.from, to])
   const sort_by = sortBy(search.sort)
   const shown = neededFor(columns)
@@ -99,6 +102,7 @@ export function useTraces(
   return {
     ...rows,
     span,
+    latest,
     request: { ...listed.current, ...shown },
     isEmptyProject,
     error: newest.error ?? rows.error ?? fresh.error,
