@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { v7 as newId } from 'uuid'
 import { clientProgram } from '../wire/client-program.ts'
 import { KEY, runClient } from '../wire/server.ts'
 import { post } from './bulk.ts'
@@ -306,4 +307,40 @@ test('a phone shows the tree over the call', async ({ page, server, project }) =
   await expect(detail(page).getByText('the index did not answer')).toBeInViewport()
   const width = await page.evaluate(() => document.documentElement.scrollWidth)
   expect(width).toBeLessThanOrEqual(390)
+})
+
+test('a call that is deleted elsewhere is said to be gone, and what was typed about it stays', async ({
+  page,
+  server,
+  project,
+}) => {
+  const [open, noted] = [newId(), newId()]
+  const times = { started_at: new Date().toISOString(), ended_at: new Date().toISOString() }
+  const batch = [open, noted].map((id) => {
+    return { id, trace_id: newId(), op_name: `op_${id}`, ...times, attributes: {}, inputs: {}, summary: {} }
+  })
+  await post(server.url, `/v2/${project}/calls/complete`, { batch })
+  const peek = page.getByRole('complementary', { name: 'call' })
+  const note = peek.getByRole('textbox', { name: 'Note' })
+  const write = async (id: string, text: string) => {
+    await page.goto(`/${project}/traces`)
+    await page.getByRole('grid', { name: 'Calls' }).getByText(`op_${id}`).click()
+    await expect(peek.getByRole('button', { name: 'Good' })).toBeEnabled()
+    await peek.getByRole('button', { name: 'Note' }).click()
+    await note.fill(text)
+    await post(server.url, '/calls/delete', { project_id: project, call_ids: [id] })
+  }
+  await write(open, 'not saved yet')
+  await peek.getByRole('button', { name: 'Good' }).click()
+  await expect(peek.getByText('There is no such call')).toBeVisible()
+  await expect(peek.getByRole('heading', { name: 'Call', exact: true })).toBeVisible()
+  await expect(note).toHaveValue('not saved yet')
+  await expect(peek.getByRole('button', { name: 'Save' })).toBeDisabled()
+
+  await write(noted, 'saved too late')
+  await note.press('Enter')
+  await expect(peek.getByText('There is no such call')).toBeVisible()
+  await expect(peek.getByText('saved too late')).toBeVisible()
+  await expect(peek.getByRole('button', { name: 'Note' })).toHaveCount(0)
+  expect(await seriousViolations(page)).toEqual([])
 })

@@ -22,7 +22,7 @@ interface CallPeekProps {
 export function CallPeek({ name, id, onClose, children }: CallPeekProps) {
   const project = projectId(name)
   const navigate = useNavigate()
-  const { data } = useQuery({
+  const { data, isError } = useQuery({
     queryKey: ['calls', project, 'one', id],
     queryFn: ({ signal }) => readCall(project, id, { signal }),
     placeholderData: keepPreviousData,
@@ -33,7 +33,14 @@ export function CallPeek({ name, id, onClose, children }: CallPeekProps) {
       name="call"
       title={
         facts === undefined ? (
-          <Skeleton className="h-4 w-40" />
+          data === undefined && !isError ? (
+            <Skeleton className="h-4 w-40" />
+          ) : (
+            <>
+              <h2 className="truncate text-sm font-strong text-strong">Call</h2>
+              <Id id={id} />
+            </>
+          )
         ) : (
           <>
             <Status kind={facts.status} word={facts.statusWord} show="dot" />

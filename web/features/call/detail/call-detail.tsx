@@ -44,31 +44,32 @@ export function CallDetail({ name, id, tab, onTab, header }: CallDetailProps) {
   const { data, error, refetch, isPlaceholderData } = useCall(project, id)
   if (error !== null && data === undefined)
     return <ErrorState title="The call could not be loaded" error={error} onRetry={() => void refetch()} />
-  if (data === null)
-    return (
-      <EmptyState title="There is no such call">
-        <p>It may have been deleted, or it is still on its way: the list shows it as soon as it is there.</p>
-      </EmptyState>
-    )
   return (
     <section
       aria-label="Call"
       aria-busy={isPlaceholderData}
       className="flex min-h-0 flex-1 flex-col bg-panel"
     >
-      {header?.(data)}
+      {data !== null && header?.(data)}
+      {data === null && (
+        <EmptyState title="There is no such call">
+          <p>
+            It may have been deleted, or it is still on its way: the list shows it as soon as it is there.
+          </p>
+        </EmptyState>
+      )}
       <div className="flex shrink-0 flex-col gap-2 px-3 pt-2 pb-1">
-        {data === undefined ? <Skeleton className="h-9 w-full" /> : <CallFactsList call={data} />}
-        <FeedbackBar key={id} project={project} id={id} />
+        {data === undefined && <Skeleton className="h-9 w-full" />}
+        {data != null && <CallFactsList call={data} />}
+        <FeedbackBar key={id} project={project} id={id} isGone={data === null} />
       </div>
-      {data === undefined ? (
+      {data === undefined && (
         <div className="flex flex-col gap-3 p-3">
           <Skeleton className="h-6 w-2/3" />
           <Skeleton className="h-40 w-full" />
         </div>
-      ) : (
-        <DetailTabs project={project} call={data} tab={tab} onTab={onTab} />
       )}
+      {data != null && <DetailTabs project={project} call={data} tab={tab} onTab={onTab} />}
     </section>
   )
 }

@@ -17,8 +17,15 @@ const THUMBS = [
   { emoji: '👎', label: 'Bad', keys: '-', icon: ThumbsDown },
 ] as const
 
+interface FeedbackBarProps {
+  project: string
+  id: string
+  /** The call is not there any more: what was written about it can be read and copied, and nothing added. */
+  isGone: boolean
+}
+
 /** Feedback of people on a call: a thumb, a note; scores of programs are shown beside it. */
-export function FeedbackBar({ project, id }: { project: string; id: string }) {
+export function FeedbackBar({ project, id, isGone }: FeedbackBarProps) {
   const { data, error } = useQuery(feedbackQuery(project, id))
   const changes = useFeedbackChanges(project, id)
   const { add, remove, added } = changes
@@ -30,9 +37,10 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
     add.mutate(newFeedback(NOTE, { note }), { onError: () => setDraft(note) })
   }
   const readOnly = useReadOnly(project)
+  const mayChange = readOnly === undefined && !isGone
   useKeys(
     'Feedback',
-    readOnly === undefined
+    mayChange
       ? [
           ...THUMBS.map(({ keys, label, emoji }) => ({ keys, does: label, run: () => toggle(emoji) })),
           { keys: 'n', does: 'Write a note', run: () => setDraft('') },
@@ -44,54 +52,68 @@ export function FeedbackBar({ project, id }: { project: string; id: string }) {
   const others = items.filter(({ feedback_type }) => feedback_type !== NOTE && feedback_type !== REACTION)
   return (
     <section aria-label="Feedback" className="flex flex-col gap-1.5">
-      <div className="flex flex-wrap items-center gap-1">
-        {THUMBS.map(({ emoji, label, keys, icon: Icon }) => {
-          const given = reaction(emoji)
-          return (
-            <Fragment key={emoji}>
-              <IconButton
-                label={label}
-                keys={keys}
-                aria-pressed={given.isOwn}
-                look="plain"
-                disabled={readOnly !== undefined || !isKnown}
-                className={given.isOwn ? '!bg-selected !text-link' : undefined}
-                icon={<Icon size={14} />}
-                onClick={() => toggle(emoji)}
-              />
-              <Others reaction={given} />
-            </Fragment>
-          )
-        })}
-        {readOnly === undefined ? (
-          <Button
-            look="quiet"
-            size="small"
-            icon={<MessageSquarePlus size={14} />}
-            onClick={() => setDraft('')}
-          >
-            Note
-          </Button>
-        ) : (
-          <span className="px-1 text-xs text-muted">{readOnly}</span>
-        )}
-        {others.map((item) => (
-          <Badge key={item.id}>{scoreText(item)}</Badge>
-        ))}
-      </div>
+      {!isGone && (
+        <div className="flex flex-wrap items-center gap-1">
+          <Thumbs reaction={reaction} toggle={toggle} isDisabled={!mayChange || !isKnown} />
+          {readOnly === undefined ? (
+            <Button
+              look="quiet"
+              size="small"
+              icon={<MessageSquarePlus size={14} />}
+              onClick={() => setDraft('')}
+            >
+              Note
+            </Button>
+          ) : (
+            <span className="px-1 text-xs text-muted">{readOnly}</span>
+          )}
+          {others.map((item) => (
+            <Badge key={item.id}>{scoreText(item)}</Badge>
+          ))}
+        </div>
+      )}
       {error !== null && (
         <p role="alert" className="text-xs text-error">
           Feedback could not be loaded: {error.message}
         </p>
       )}
-      {draft !== undefined && <NoteForm draft={draft} onSave={save} onClose={() => setDraft(undefined)} />}
+      {draft !== undefined && (
+        <NoteForm draft={draft} canSave={mayChange} onSave={save} onClose={() => setDraft(undefined)} />
+      )}
       <Notes
         waiting={added.flatMap(({ type, payload }) => (type === NOTE ? [String(payload['note'])] : []))}
         notes={notes}
-        onRemove={readOnly === undefined ? remove.mutate : undefined}
+        onRemove={mayChange ? remove.mutate : undefined}
       />
     </section>
   )
+}
+
+interface ThumbsProps {
+  reaction: (emoji: string) => Reaction
+  toggle: (emoji: string) => void
+  isDisabled: boolean
+}
+
+function Thumbs({ reaction, toggle, isDisabled }: ThumbsProps) {
+  return THUMBS.map(({ emoji, label, keys, icon: Icon }) => {
+    const given = reaction(emoji)
+    return (
+      <Fragment key={emoji}>
+        <IconButton
+          label={label}
+          keys={keys}
+          aria-pressed={given.isOwn}
+          look="plain"
+          disabled={isDisabled}
+          className={given.isOwn ? '!bg-selected !text-link' : undefined}
+          icon={<Icon size={14} />}
+          onClick={() => toggle(emoji)}
+        />
+        <Others reaction={given} />
+      </Fragment>
+    )
+  })
 }
 
 /** How many others gave a reaction; who, where the pointer rests. */
@@ -107,12 +129,13 @@ export function Others({ reaction }: { reaction: Reaction }) {
 
 interface NoteFormProps {
   draft: string
+  canSave: boolean
   onSave: (text: string) => void
   onClose: () => void
 }
 
 /** Writes a note; Escape gives it up. */
-function NoteForm({ draft, onSave, onClose }: NoteFormProps) {
+function NoteForm({ draft, canSave, onSave, onClose }: NoteFormProps) {
   const [note, setNote] = useState(draft)
   return (
     <form
@@ -120,7 +143,7 @@ function NoteForm({ draft, onSave, onClose }: NoteFormProps) {
       onSubmit={(event) => {
         event.preventDefault()
         if (note.trim() === '') onClose()
-        else onSave(note.trim())
+        else if (canSave) onSave(note.trim())
       }}
     >
       <Input
@@ -142,7 +165,7 @@ function NoteForm({ draft, onSave, onClose }: NoteFormProps) {
           onClose()
         }}
       />
-      <Button type="submit" look="primary">
+      <Button type="submit" look="primary" disabled={!canSave}>
         Save
       </Button>
     </form>

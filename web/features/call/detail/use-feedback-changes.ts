@@ -21,6 +21,8 @@ export function useFeedbackChanges(project: string, id: string) {
   // What waits is shown beside what is stored, so it waits for the call's own feedback alone.
   const changed = () => {
     void queries.invalidateQueries({ queryKey: ['calls', project, 'list'] })
+    // The server keeps feedback of a call that is gone: the person learns of it here.
+    void queries.invalidateQueries({ queryKey: ['calls', project, 'one', id] })
     return queries.invalidateQueries({ queryKey: ['feedback', project, id] })
   }
   const onError = (error: Error) => notify({ title: 'The feedback was not saved', detail: error.message })
