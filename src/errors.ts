@@ -139,3 +139,11 @@ export function dependencyFailed(message: string, cause: unknown): ClientError {
 export function messageOf(error: unknown): string {
   return withoutNul(error instanceof Error ? error.message : String(error))
 }
+
+/** The messages of an error and of its causes, for those who operate the server: what clients may not see is in causes. */
+export function messagesOf(error: unknown): string {
+  const messages = new Set<string>()
+  for (let at = error; at !== undefined; at = at instanceof Error ? at.cause : undefined)
+    messages.add(messageOf(at))
+  return [...messages].join(': ')
+}

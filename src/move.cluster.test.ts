@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -7,7 +7,9 @@ import { createTestAccounts } from './accounts/test-accounts.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Log } from './log.ts'
 import { type Moved, move } from './move.ts'
-import { openStores } from './open-stores.ts'
+import { openStores, type Stores } from './open-stores.ts'
+import { movedTables } from './stores/move/trace-rows.ts'
+import { rowsOf, type TraceDb } from './stores/trace-db/port.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 import { eventually } from './test-eventually.ts'
 import { SILENT } from './test-log.ts'
@@ -18,6 +20,9 @@ const PROJECT = 'ada/looms'
 
 /** More than one range of rows. */
 const CALLS = 3_000
+
+/** More than two first ranges of a table, of which each begins after a key. */
+const ROWS = 700
 
 type Read = readonly [path: string, body: Fields]
 
@@ -53,6 +58,9 @@ async function clusterSettings(data: string): Promise<Record<string, string>> {
     HEDDLE_S3_ENDPOINT: s3.endpoint ?? '',
   }
 }
+
+const storesOf = (config: Config): Promise<Stores> =>
+  openStores({ data: config.dataFolder, workspace: config.engine.folder }, SILENT, config)
 
 const openApp = (config: Config): Promise<TestApp> => openTestApp(config.dataFolder, { stores: config })
 
@@ -141,6 +149,38 @@ async function usageOf(config: Config): Promise<unknown> {
   return undefined
 }
 
+/** Gives every table that is moved {@link ROWS} rows, each with a key of its own, whatever its columns are. */
+async function fillTables(traces: TraceDb): Promise<string[]> {
+  const names = await movedTables(traces)
+  for (const table of names) {
+    const sql = `SELECT name, type FROM system.columns
+      WHERE database = currentDatabase() AND table = {table:String} AND default_kind = ''`
+    const columns = await rowsOf(traces.query<{ name: string; type: string }>({ sql, params: { table } }))
+    const values = columns.map(({ type }) => `CAST(${columnValue(type)}, '${type.replaceAll("'", "\\'")}')`)
+    const into = `${table} (${columns.map(({ name }) => name).join(', ')})`
+    await traces.command({
+      sql: `INSERT INTO ${into} SELECT ${values.join(', ')} FROM numbers(1, ${ROWS})`,
+      params: {},
+    })
+  }
+  return names
+}
+
+/** SQL of a value for a row, which can be made one of the type. */
+function columnValue(type: string): string {
+  if (type.includes('Map(')) return 'map(toString(number), number)'
+  if (type.includes('Array(')) return '[toString(number)]'
+  if (type.includes('Date')) return 'toString(1700000000 + number)'
+  // All of them say yes or no, and one that its row is deleted.
+  return type.includes('Int8') ? '0' : 'toString(number)'
+}
+
+/** All rows of a table as they are read, as JSON. */
+async function textsOf(traces: TraceDb, table: string): Promise<string[]> {
+  const sql = `SELECT * FROM ${table} FINAL ORDER BY ALL`
+  return (await rowsOf(traces.query({ sql, params: {} }))).map((row) => JSON.stringify(row))
+}
+
 interface Watched {
   /** Called once reads are served. */
   serving?: (server: Server) => Promise<void>
@@ -202,6 +242,21 @@ it('moves a folder to servers and from there to a folder, and serves reads alone
   }
   expect(await usageOf(back)).toEqual({ requests: 4 })
   await expect(openApp(target)).rejects.toThrow('was moved from')
+})
+
+it('moves more than one range of rows of every table of the trace database', async () => {
+  const source = configOf({ HEDDLE_DATA: folder('tables') })
+  const target = configOf(await clusterSettings(folder('tables-target')))
+  const wanted = new Map<string, string[]>()
+  {
+    await using stores = await storesOf(source)
+    for (const table of await fillTables(stores.traces))
+      wanted.set(table, await textsOf(stores.traces, table))
+  }
+  const { traceRows } = await moved(source, target)
+  expect(traceRows).toEqual(Object.fromEntries([...wanted.keys()].map((table) => [table, ROWS])))
+  await using stores = await storesOf(target)
+  for (const [table, rows] of wanted) expect(await textsOf(stores.traces, table), table).toEqual(rows)
 })
 
 it('serves reads to those who may read', async () => {
@@ -270,6 +325,21 @@ it('warns of stores of the data folder that are not used at a start, and not whi
     expect.stringContaining('is not used while HEDDLE_CLICKHOUSE_URL is set'),
     expect.stringContaining('is not used while HEDDLE_POSTGRES_URL is set'),
   ])
+})
+
+it('says why a store refuses something, and does not promise that the same command goes on', async () => {
+  const { config: source } = await filled('why')
+  const target = configOf({ HEDDLE_DATA: folder('why-target') })
+  await mkdir(target.dataFolder)
+  await copyFile(join(source.dataFolder, 'secret.key'), join(target.dataFolder, 'secret.key'))
+  {
+    await using stores = await storesOf(target)
+    const sql = 'ALTER TABLE feedback ADD CONSTRAINT none_here CHECK 0'
+    await stores.traces.command({ sql, params: {} })
+  }
+  const refused = await moved(source, target).catch(String)
+  expect(refused).toContain('none_here')
+  expect(refused).not.toContain('the same command')
 })
 
 it('refuses a place that has data, and one with another key', async () => {

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { createConfiguredApp, listenConfigured } from './configured-app.ts'
-import { messageOf } from './errors.ts'
+import { messagesOf, StoreFailed } from './errors.ts'
 import type { Log } from './log.ts'
 import { openBlobs } from './open-blobs.ts'
 import { openControlDb } from './open-control-db.ts'
@@ -76,7 +76,12 @@ export async function move(
     return await copyAll(moves, { from, to, records }, options)
   } catch (error) {
     if (error instanceof MoveRefused) throw error
-    throw new Error(`${messageOf(error)} (the same command goes on where this one ended)`, { cause: error })
+    const messages = messagesOf(error)
+    // Others may come each time.
+    const isOutage = error instanceof StoreFailed
+    throw new Error(isOutage ? `${messages} (the same command goes on where this one ended)` : messages, {
+      cause: error,
+    })
   }
 }
 

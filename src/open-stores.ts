@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { messageOf } from './errors.ts'
+import { messagesOf } from './errors.ts'
 import type { Log } from './log.ts'
 import { type BlobsPlace, openBlobs, placeOfBlobs } from './open-blobs.ts'
 import {
@@ -183,16 +183,10 @@ async function named<Store>(store: string, path: string, open: () => Promise<Sto
   try {
     return await open()
   } catch (error) {
-    const causes = [...new Set(causesOf(error))].join(': ')
+    const causes = messagesOf(error)
     const why = (await lacksRoom(path))
       ? `The disk of the data folder is full: free some space and start again (${causes})`
       : causes
     throw new Error(`The ${store} ${path} cannot be opened: ${why}`, { cause: error })
   }
-}
-
-/** An error's message, and that of its cause. */
-function causesOf(error: unknown): string[] {
-  const cause = error instanceof Error ? error.cause : undefined
-  return [messageOf(error), ...(cause === undefined ? [] : causesOf(cause))]
 }

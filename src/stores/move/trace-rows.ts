@@ -83,7 +83,7 @@ export async function moveTraceRows(
 
 /** Whether a trace database has no rows yet. */
 export async function hasNoTraceRows(traces: Pick<Traces, 'query'>): Promise<boolean> {
-  for (const name of await namesOf(traces)) {
+  for (const name of await movedTables(traces)) {
     const row = await firstOf(traces.query({ sql: `SELECT 1 FROM ${name} LIMIT 1`, params: {} }))
     if (row !== undefined) return false
   }
@@ -147,9 +147,10 @@ async function digestOf(traces: Traces, table: Table, range: Range): Promise<Dig
     // A set, whose order is that of its merges.
     type.startsWith('SimpleAggregateFunction(groupUniqArray') ? `arraySort(${name})` : name,
   )
-  const hash = `cityHash64(formatRow('RowBinary', ${values.join(', ')}))`
-  const select = `SELECT count() AS rows, toString(sum(${hash})) AS sum FROM ${table.name} FINAL`
-  const digest = await firstOf(traces.query<Digest>(ofRange(select, table, range)))
+  const hashes = `SELECT cityHash64(formatRow('RowBinary', ${values.join(', ')})) FROM ${table.name} FINAL`
+  const { sql, params } = ofRange(hashes, table, range)
+  const sums = `SELECT count() AS rows, toString(sum(*)) AS sum FROM (${sql})`
+  const digest = await firstOf(traces.query<Digest>({ sql: sums, params }))
   return digest ?? { rows: 0, sum: '0' }
 }
 
@@ -161,12 +162,17 @@ async function keyAt(
   rows: number,
 ): Promise<string[] | undefined> {
   const names = table.key.map(({ name }) => name)
+  const select = `SELECT ${names.join(', ')} FROM ${table.name}`
+  const { sql, params } = ofRange(select, table, { after, upTo: undefined })
   const texts = names.map((name) => `toString(${name})`).join(', ')
-  const query = ofRange(`SELECT [${texts}] AS key FROM ${table.name}`, table, { after, upTo: undefined })
-  const sql = `${query.sql} ORDER BY ${names.join(', ')} LIMIT 1 OFFSET ${rows}`
-  return (await firstOf(traces.query<{ key: string[] }>({ ...query, sql })))?.key
+  const found = `SELECT [${texts}] AS texts FROM (${sql} ORDER BY ${names.join(', ')} LIMIT 1 OFFSET ${rows})`
+  return (await firstOf(traces.query<{ texts: string[] }>({ sql: found, params })))?.texts
 }
 
+/**
+ * A statement about the rows of a range. It names no results: a table may have a column of any name, and the database
+ * takes such a name in a condition for the result.
+ */
 function ofRange(statement: string, { key }: Table, { after, upTo }: Range): Query {
   const conditions = [
     ...(after === undefined ? [] : [isAfter(key, 'a')]),
@@ -194,8 +200,8 @@ function isAfter([column, ...others]: readonly Column[], prefix: string, index =
 /** Each database's own: its migrations, and which columns it has made for filters. */
 const OWN_TABLES = ['migrations', 'leaf_uses']
 
-/** Tables that hold data. */
-async function namesOf(traces: Pick<Traces, 'query'>): Promise<string[]> {
+/** The tables whose rows are moved. */
+export async function movedTables(traces: Pick<Traces, 'query'>): Promise<string[]> {
   const sql = `SELECT DISTINCT name FROM system.tables
     WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT IN {own:Array(String)} ORDER BY name`
   const params = { own: OWN_TABLES }
@@ -204,7 +210,7 @@ async function namesOf(traces: Pick<Traces, 'query'>): Promise<string[]> {
 
 async function tablesOf(from: Traces, to: Traces): Promise<Table[]> {
   const tables: Table[] = []
-  for (const name of await namesOf(from)) {
+  for (const name of await movedTables(from)) {
     const columns = await columnsOf(from, name)
     const there = new Set((await columnsOf(to, name)).map((column) => column.name))
     const isKept = (column: StoredColumn) => there.has(column.name)
