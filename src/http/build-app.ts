@@ -10,7 +10,7 @@ import { withQueryLimits } from '../query-limits.ts'
 import { NO_SPAN, NO_TELEMETRY, type Span, type Telemetry } from '../telemetry.ts'
 import type { WebPages } from '../web/pages.ts'
 import { bodyShapeOf, keptOf } from '../wire/body-shape.ts'
-import { parseLax } from '../wire/lax-parse.ts'
+import { isStrict, parseLax, parseStrict } from '../wire/lax-parse.ts'
 import { validationFailure } from '../wire/validation-error.ts'
 import { type Access, type Allowed, type Authorize, isForOperator, needsKey } from './access.ts'
 import { addApiDocs } from './api-docs.ts'
@@ -351,7 +351,9 @@ function parsePart(
   options: { issues?: 'all' | 'first' } = {},
 ): object {
   if (schema === undefined) return {}
-  const parsed = parseLax(schema, value, options)
+  // What a query and a path hold are texts, also of Heddle's own endpoints.
+  const isLax = part !== 'body' || !isStrict(schema)
+  const parsed = isLax ? parseLax(schema, value, options) : parseStrict(schema, value, options)
   if (!parsed.success) throw validationFailure(part, parsed.error, value)
   return parsed.data as object
 }

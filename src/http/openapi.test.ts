@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { routesWithoutStores } from '../app-without-stores.ts'
 import { useTestServer } from '../testing.ts'
+import { isStrict } from '../wire/lax-parse.ts'
 import { openApiDocument } from './openapi.ts'
 import { schemaOf } from './openapi-schemas.ts'
 import { route } from './route.ts'
@@ -20,6 +22,10 @@ interface Description {
 }
 
 const server = useTestServer()
+
+/** Endpoints whose requests only pages, `heddle` and people write: what these misspell would be ignored. */
+const OWN =
+  /^\/v1\/(accounts|usage|preview\/system)\b|\/(redaction|retention|collect|fork)\b|^\/calls\/fields$/
 
 async function description(): Promise<Description> {
   return (await (await server.request('/openapi.json')).json()) as Description
@@ -122,9 +128,23 @@ describe('endpoints that no client but the own ones knows', () => {
   })
 })
 
-/** Endpoints whose requests only pages, `heddle` and people write: what these misspell would be ignored. */
-const OWN =
-  /^\/v1\/(accounts|usage|preview\/system)\b|\/(redaction|retention|collect|fork)\b|^\/calls\/fields$/
+describe('bodies of endpoints that no client but the own ones knows', () => {
+  const bodies = routesWithoutStores().flatMap(({ path, body }) =>
+    body !== undefined && OWN.test(String(path)) ? [{ path: String(path), body }] : [],
+  )
+
+  it('are strict objects, whose numbers and booleans are no texts', () => {
+    expect(bodies.length).toBeGreaterThan(15)
+    expect(bodies.filter(({ body }) => !isStrict(body))).toEqual([])
+  })
+
+  it.each([{ calls: true }, { calls: '30' }])('422 for %o as a retention', async (body) => {
+    const path = `/v2/${server.newProject()}/retention`
+    const put = (days: object) => server.request(path, { method: 'PUT', body: JSON.stringify(days) })
+    expect((await put(body)).status).toBe(422)
+    expect((await put({ calls: 30 })).status).toBe(200)
+  })
+})
 
 /** Sign-in providers add parameters to the addresses that they send browsers to. */
 const BY_PROVIDERS = /\/oidc\//

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** A pass reads values that the previous pass could not reach; unions inside unions are rarely nested deeper. */
 const PASSES_MAX = 8
@@ -19,6 +19,19 @@ const NUMBER = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i
 const TRUE = ['true', 'yes', 'on', 'y', 't', '1']
 const FALSE = ['false', 'no', 'off', 'n', 'f', '0']
 
+/** How many errors are searched for. */
+interface Issues {
+  issues?: 'all' | 'first'
+}
+
+/**
+ * Whether a schema refuses members that it does not know. Bodies of clients of the hosted services do not; those that
+ * do are of Heddle's own endpoints, whose numbers are numbers: `true` is not one day.
+ */
+export function isStrict(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodObject && schema.def.catchall instanceof z.ZodNever
+}
+
 /**
  * Parses a part of a request as the services whose clients we serve read it, which is pydantic's lax mode: where a
  * number is wanted, the text "5" is 5 and true is 1; where a boolean is wanted, 1 and the words "true", "yes", "on",
@@ -29,21 +42,30 @@ const FALSE = ['false', 'no', 'off', 'n', 'f', '0']
 export function parseLax<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-  { issues = 'all' }: { issues?: 'all' | 'first' } = {},
+  { issues = 'all' }: Issues = {},
 ): z.ZodSafeParseResult<z.output<Schema>> {
   if (issues === 'first') {
-    const parsed = schema.safeParse(value, FIRST_ISSUE)
+    const parsed = parseStrict(schema, value, { issues })
     const isRepairable = parsed.error?.issues.some((issue) => readingsOf(issue, [], value).length > 0)
     if (isRepairable !== true) return parsed
   }
   let current = value
   for (let pass = 1; ; pass++) {
-    const parsed = schema.safeParse(current, { error: integerError })
+    const parsed = parseStrict(schema, current)
     if (parsed.success || pass === PASSES_MAX) return parsed
     const readings = parsed.error.issues.flatMap((issue) => readingsOf(issue, [], current))
     if (readings.length === 0) return parsed
     current = withReadings(current, readings)
   }
+}
+
+/** Parses a part of a request without a conversion; errors read like those of {@link parseLax}. */
+export function parseStrict<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  { issues = 'all' }: Issues = {},
+): z.ZodSafeParseResult<z.output<Schema>> {
+  return schema.safeParse(value, issues === 'first' ? FIRST_ISSUE : { error: integerError })
 }
 
 /** Zod's message for a text where an integer is expected speaks of a number; this one is clearer. */
