@@ -140,7 +140,7 @@ export function messageOf(error: unknown): string {
   return withoutNul(error instanceof Error ? error.message : String(error))
 }
 
-/** The messages of an error and of its causes, for those who operate the server: what clients may not see is in causes. */
+/** The messages of an error and of its causes, for operators: causes say what clients may not see. */
 export function messagesOf(error: unknown): string {
   const messages = new Set<string>()
   for (let at = error; at !== undefined; at = at instanceof Error ? at.cause : undefined)
