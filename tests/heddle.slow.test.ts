@@ -50,7 +50,7 @@ describe('heddle', () => {
     [['serve', '--port', 'high'], 'from 0 to 65535'],
     [['serve', '--role', 'leader'], 'all, api, worker'],
     [['backup'], "missing required argument 'target'"],
-    [['restore', 'x'], "required option '--data <folder>' not specified"],
+    [['restore', 'x'], "option '--data <folder>' not specified, and HEDDLE_DATA is not set"],
     [['version', 'extra'], 'too many arguments'],
     [['keys', 'create', 'x', '--days', '30x'], 'from 1 to 3650'],
     [['keys', 'create', 'x', '--days', 'Infinity'], 'from 1 to 3650'],

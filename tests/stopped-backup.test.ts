@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -73,5 +74,12 @@ describe('heddle restore', () => {
     expect(out).toContain(
       `Keys revoked, and members, users and projects removed or erased, after ${taken_at}`,
     )
+  })
+
+  it('makes the folder that HEDDLE_DATA names, where no option does', async () => {
+    const { path } = await back()
+    const restored = join(folder, 'named')
+    expect(await heddle(['restore', path], folder, { HEDDLE_DATA: restored })).toMatchObject({ code: 0 })
+    expect(existsSync(join(restored, 'control.sqlite'))).toBe(true)
   })
 })

@@ -7,7 +7,12 @@ import { ROOT } from '../repository.ts'
 
 /** The data folder that is used where no option names one: the same from every directory. */
 export function defaultDataFolder(): string {
-  return resolve(process.env.HEDDLE_DATA || join(ROOT, 'data'))
+  return namedDataFolder() ?? join(ROOT, 'data')
+}
+
+/** The data folder that the environment names. */
+export function namedDataFolder(): string | undefined {
+  return process.env.HEDDLE_DATA ? resolve(process.env.HEDDLE_DATA) : undefined
 }
 
 /** The address of the server that is asked where no option names one. @throws Error with the variable's name. */

@@ -1,9 +1,14 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { shellWord } from '../../src/shell-word.ts'
 import { VERSION } from '../../src/version.ts'
 import { showProgress } from '../progress.ts'
-import { dataOption, examples, jsonOption, path } from './options.ts'
+import { examples, jsonOption, namedDataFolder, path } from './options.ts'
 import { megabytes } from './sizes.ts'
+
+interface Options {
+  data?: string
+  json?: true
+}
 
 /** `heddle restore`. */
 export function addRestore(program: Command): void {
@@ -11,7 +16,9 @@ export function addRestore(program: Command): void {
     .command('restore')
     .description('Make a data folder of a backup.')
     .argument('<backup>', 'the folder or .tar file that heddle backup made', path)
-    .addOption(dataOption().makeOptionMandatory())
+    .addOption(
+      new Option('--data <folder>', 'the data folder to make (default: $HEDDLE_DATA)').argParser(path),
+    )
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -19,7 +26,11 @@ export function addRestore(program: Command): void {
 The folder must be new or empty. No server starts on it until every file has proved to be as it was backed up.
 ${examples('heddle restore /backups/monday --data ./restored', 'heddle serve --data ./restored')}`,
     )
-    .action(async (backup: string, { data, json }: { data: string; json?: true }) => {
+    .action(async (backup: string, { json, ...options }: Options, command: Command) => {
+      const data = options.data ?? namedDataFolder()
+      // A folder that nobody named, such as the one that other commands use then, is not one to fill.
+      if (data === undefined)
+        command.error("error: option '--data <folder>' not specified, and HEDDLE_DATA is not set")
       const progress = json ? undefined : showProgress('Restoring')
       try {
         const [{ restoreBackup }, { controlMigrations }] = await Promise.all([
