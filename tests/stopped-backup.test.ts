@@ -66,6 +66,18 @@ describe('heddle backup of a folder that no server holds', () => {
 })
 
 describe('heddle restore', () => {
+  it('refuses what a newer release migrated and then ended, which doctor finds too', async () => {
+    {
+      using control = new DatabaseSync(join(data, 'control.sqlite'))
+      control.exec("INSERT INTO kysely_migration VALUES ('9999-newer.ts', '2026-01-01T00:00:00.000Z')")
+    }
+    const { out } = await heddle(['doctor', '--data', data, '--json'])
+    expect(out).toContain('migrated by a newer release: this one has no migration 9999-newer.ts')
+    const { path } = await back()
+    const { code, err } = await heddle(['restore', path, '--data', join(folder, 'restored')])
+    expect([code, err]).toEqual([1, expect.stringContaining('has the migration 9999-newer.ts')])
+  })
+
   it('says what is there again, and how to start with its folder, as a shell reads that', async () => {
     const { path, taken_at } = await back()
     const restored = join(folder, 'r ü')

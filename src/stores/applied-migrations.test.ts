@@ -48,6 +48,14 @@ describe('migrateControlDb', () => {
     await expect(migrateControlDb(db, folder)).rejects.toThrow(/0003-contents\.ts is not the one .* applied/)
   })
 
+  it('refuses those of a newer release, also of one that ended before it recorded their checksums', async () => {
+    await using db = openSqlite(await mkdtemp(join(tmpdir(), 'heddle-control-')))
+    await migrateControlDb(db)
+    const timestamp = new Date().toISOString()
+    await db.insertInto('kysely_migration').values({ name: '9999-newer.ts', timestamp }).execute()
+    await expect(migrateControlDb(db)).rejects.toThrow(/by a newer release: .*9999-newer\.ts/)
+  })
+
   it('assumes the present migrations for an older build, which kept no checksums', async () => {
     const folder = await copied('control')
     await using db = openSqlite(await mkdtemp(join(tmpdir(), 'heddle-control-')))

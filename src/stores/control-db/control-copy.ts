@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { MIGRATION_TABLES } from './migrate.ts'
 import { CONTROL_FILE } from './sqlite.ts'
 
 /** The control database as it was at one moment. */
@@ -32,8 +33,15 @@ export function keepControlState(folder: string): ControlState {
 /** Names of the migrations that a copy has. */
 export function migrationsOfCopy(path: string): string[] {
   using copy = openCopy(path)
-  const rows = copy.database.prepare('SELECT name FROM migration_checksums ORDER BY name').all()
-  return rows.map(({ name }) => String(name))
+  const texts = (sql: string) =>
+    copy.database
+      .prepare(sql)
+      .all()
+      .map(({ name }) => String(name))
+  const tables = texts("SELECT name FROM sqlite_schema WHERE type = 'table'")
+  // An older release did not record checksums.
+  const present = MIGRATION_TABLES.filter((table) => tables.includes(table))
+  return [...new Set(present.flatMap((table) => texts(`SELECT name FROM ${table}`)))].sort()
 }
 
 function openCopy(path: string): Disposable & { database: DatabaseSync } {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Migration, type MigrationInfo, Migrator } from 'kysely/migration'
+import { type Migration, Migrator } from 'kysely/migration'
 import {
   checkAppliedMigrations,
   type MigrationChecksums,
@@ -19,10 +19,10 @@ export async function migrateControlDb(db: ControlDb, folder: string = MIGRATION
   const provider = { getMigrations: () => loadMigrations(folder, [...ofBuild.keys()]) }
   const migrator = new Migrator({ db, provider })
   await createChecksumsTable(db)
-  await check(db, ofBuild, await migrator.getMigrations())
+  await check(db, ofBuild)
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw new Error('The control database could not be migrated', { cause: error })
-  await check(db, ofBuild, await migrator.getMigrations())
+  await check(db, ofBuild)
 }
 
 /** The migrations of this build. */
@@ -30,25 +30,29 @@ export function controlMigrations(folder: string = MIGRATIONS_FOLDER): Promise<M
   return readMigrationChecksums(folder, '.ts')
 }
 
-/** The migrations that were applied to a control database; none where no server has used it yet. */
-export async function appliedControlMigrations(db: ControlDb): Promise<MigrationChecksums> {
-  const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === 'migration_checksums') ? recordedChecksums(db) : new Map()
+/** The tables that name the applied migrations. */
+export const MIGRATION_TABLES = ['kysely_migration', 'migration_checksums'] as const
+
+/**
+ * The migrations that were applied to a control database; none where no server has used it yet. One has no checksum
+ * where a server ended after it applied it and before it recorded that, or where an older release did.
+ */
+export async function appliedControlMigrations(
+  db: ControlDb,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  const [executed, recorded] = MIGRATION_TABLES.map((table) => tables.some(({ name }) => name === table))
+  const names = executed ? await db.selectFrom('kysely_migration').select('name').execute() : []
+  const checksums = recorded ? await db.selectFrom('migration_checksums').selectAll().execute() : []
+  return new Map([
+    ...names.map(({ name }) => [name, undefined] as const),
+    ...checksums.map(({ name, checksum }) => [name, checksum] as const),
+  ])
 }
 
 /** Compares the applied migrations, and records missing checksums. */
-async function check(
-  db: ControlDb,
-  ofBuild: MigrationChecksums,
-  known: readonly MigrationInfo[],
-): Promise<void> {
-  const recorded = await recordedChecksums(db)
-  const applied = new Map(
-    known
-      .filter(({ executedAt }) => executedAt !== undefined)
-      .map(({ name }) => [name, recorded.get(name)] as const),
-  )
-  const unrecorded = [...checkAppliedMigrations(ofBuild, new Map([...recorded, ...applied]))]
+async function check(db: ControlDb, ofBuild: MigrationChecksums): Promise<void> {
+  const unrecorded = [...checkAppliedMigrations(ofBuild, await appliedControlMigrations(db))]
   if (unrecorded.length === 0) return
   const values = unrecorded.map(([name, checksum]) => ({ name, checksum }))
   // Another server that starts at the same time records the same.
@@ -57,11 +61,6 @@ async function check(
     .values(values)
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-}
-
-async function recordedChecksums(db: ControlDb): Promise<MigrationChecksums> {
-  const rows = await db.selectFrom('migration_checksums').selectAll().execute()
-  return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
 async function createChecksumsTable(db: ControlDb): Promise<void> {

@@ -22,7 +22,13 @@ import type { BudgetsTable, UsageLimitsTable } from './limit-tables.ts'
 import type { MovesTable } from './move-table.ts'
 import type { ErasedProjectsTable, ErasuresTable, RetentionSettingsTable } from './retention-tables.ts'
 
-/** The checksum of each migration when it was applied. Kysely's own table has the names and times. */
+/** Kysely's own table of the migrations that were applied. */
+interface KyselyMigrationTable {
+  name: string
+  timestamp: string
+}
+
+/** The checksum of each migration when it was applied. */
 export interface MigrationChecksumsTable {
   name: string
   checksum: string
@@ -319,6 +325,7 @@ export interface TrainingDataUploadsTable {
 
 /** Every table of the control database; date-times are ISO 8601 texts, JSON values are texts. */
 export interface ControlTables {
+  kysely_migration: KyselyMigrationTable
   migration_checksums: MigrationChecksumsTable
   jobs: JobsTable
   usage_limits: UsageLimitsTable
