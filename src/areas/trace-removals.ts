@@ -6,6 +6,7 @@ import type { Mutations } from '../stores/trace-db/mutations.ts'
 import type { TraceDb } from '../stores/trace-db/port.ts'
 import { createTableRemoval, type RemovableTable } from '../stores/trace-db/table-removal.ts'
 import { createQueuesRemoval } from '../trace/annotation-queues/removal.ts'
+import { createCallFeedbackRemoval } from '../trace/calls/removal/feedback.ts'
 import type { Calls } from '../trace/calls/service.ts'
 import type { Files } from '../trace/files/service.ts'
 import { createObjectsRemoval } from '../trace/objects/removal/service.ts'
@@ -23,7 +24,10 @@ const PLAIN_TABLES: RemovableTable[] = [
   { table: 'leaf_uses' },
 ]
 
-/** What the trace area removes. Calls and objects come first: they name tables, and all of these name files. */
+/**
+ * What the trace area removes. Feedback on calls comes first, since it is found by them; then calls and objects: they
+ * name tables, and all of these name files.
+ */
 export function createTraceRemovals(deps: {
   traces: TraceDb
   control: ControlDb
@@ -40,6 +44,7 @@ export function createTraceRemovals(deps: {
   const removeUnused = createRemoveUnused({ ...deps, removers })
   calls.removal.removeBy(removeUnused)
   return [
+    createCallFeedbackRemoval(deps),
     calls.removal,
     createObjectsRemoval(deps, removeUnused),
     ...tables.removals,

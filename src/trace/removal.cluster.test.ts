@@ -5,6 +5,7 @@ import { migrateTraceDb } from '../stores/trace-db/migrate.ts'
 import { createMutations } from '../stores/trace-db/mutations.ts'
 import { rowsOf, type TraceDb } from '../stores/trace-db/port.ts'
 import { SILENT } from '../test-log.ts'
+import { createCallFeedbackRemoval } from './calls/removal/feedback.ts'
 import { createCallsRemoval } from './calls/removal/service.ts'
 import { createObjectsRemoval } from './objects/removal/service.ts'
 import { createTablesRemoval } from './tables/removal.ts'
@@ -80,6 +81,30 @@ it('removes old calls with ends and names that came later', async () => {
   await openCalls().expire?.calls?.(limits, signal)
   const sql = `SELECT id, count() AS count FROM calls FINAL WHERE id IN ('old', 'young') GROUP BY id`
   expect(await read(sql)).toEqual([{ id: 'young', count: PROJECTS.length }])
+})
+
+it('removes feedback with its old calls', async () => {
+  const calls = { old: day(30), young: day(1) }
+  for (const project_id of PROJECTS) {
+    const rows = Object.entries(calls).map(([name, started_at]) => ({ id: `said-${name}`, started_at }))
+    await traces.insert(
+      'calls',
+      rows.map((row) => ({ ...row, project_id, has_start: 1, op_name: 'op' })),
+    )
+    const said = (id: string, thing: string) => ({
+      ...{ project_id, id, feedback_type: 'note', payload: '{}' },
+      ...{ created_at: day(0), weave_ref: `weave:///${project_id}/${thing}` },
+    })
+    await traces.insert('feedback', [
+      said('1', 'call/said-old'),
+      said('2', 'call/said-young'),
+      said('3', 'object/said-old'),
+    ])
+  }
+  const removal = createCallFeedbackRemoval({ traces, mutations: createMutations(traces) })
+  await removal.expire?.calls?.([{ projectIds: PROJECTS, before: day(10) }], signal)
+  const sql = 'SELECT id, count() AS count FROM feedback FINAL GROUP BY id ORDER BY id'
+  expect(await read(sql)).toEqual(['2', '3'].map((id) => ({ id, count: PROJECTS.length })))
 })
 
 it('empties deleted objects, and none that were published again', async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMutations } from '../../stores/trace-db/mutations.ts'
 import { filesWith } from '../../test-files.ts'
 import { replyOf } from '../../testing.ts'
+import { finishedCall, writeCalls } from '../../trace/test-calls.ts'
 import { createRunClient } from '../../tracking/runs/run-client.ts'
 import { createTestClient } from '../../tracking/test-client.ts'
 import { group } from '../../training/test-group.ts'
@@ -24,6 +25,11 @@ async function runIn(days: number): Promise<void> {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * DAY_MS })
   await server.upkeep.run(NO_SIGNAL)
   vi.useRealTimers()
+}
+
+function callAt(days: number) {
+  const at = new Date(Date.now() + days * DAY_MS).toISOString()
+  return finishedCall({ started_at: at, ended_at: at })
 }
 
 async function keep(project: string, days: Record<string, number>): Promise<void> {
@@ -53,6 +59,35 @@ describe('PUT /v2/{entity}/{project}/retention, and then the upkeep', () => {
     expect([await content(project, alone), await content(project, shared)]).toEqual([404, 404])
     expect(await content(other, shared)).toBe(200)
     expect(await filesWith(server.folder, 'onlyhereinthisfile')).toEqual([])
+  })
+
+  it('200: feedback goes with its call, or once it is as old itself; that on other things stays', async () => {
+    const [project, other] = [server.newProject(), server.newProject()]
+    const [old, young] = [callAt(-20), callAt(0)]
+    await writeCalls(server, project, [old, young])
+    await writeCalls(server, other, [old])
+    const say = async (project_id: string, weave_ref: string, note: string) => {
+      const feedback = { project_id, weave_ref, feedback_type: 'note', payload: { note } }
+      await replyOf(await server.post('/feedback/create', feedback))
+    }
+    const notes = async (project_id: string) => {
+      const { result } = await replyOf(await server.post('/feedback/query', { project_id }))
+      return (result as { payload: { note: string } }[]).map(({ payload }) => payload.note).sort()
+    }
+    await say(project, `weave:///${project}/call/${old.id}`, 'old')
+    await say(project, `weave:///${project}/call/${young.id}`, 'young')
+    await say(project, `weave:///${project}/object/thing:abc`, 'thing')
+    await say(other, `weave:///${other}/call/${old.id}`, 'other')
+    await keep(project, { calls: 10 })
+    await runIn(0)
+    expect(await notes(project)).toEqual(['thing', 'young'])
+    // Of a monitor that scored the call while it went.
+    await say(project, `weave:///${project}/call/${old.id}`, 'late')
+    await runIn(9)
+    expect(await notes(project)).toEqual(['late', 'thing', 'young'])
+    await runIn(12)
+    expect(await notes(project)).toEqual(['thing'])
+    expect(await notes(other)).toEqual(['other'])
   })
 
   it('200: metrics and lines of runs go by their own days, and the run stays', async () => {

@@ -10,7 +10,7 @@ const Days = z.int().min(1).max(DAYS_MAX).nullable().default(null)
 export const Retention = z
   .strictObject({
     payloads: Days.meta({ description: 'Inputs since the start of a call, and outputs since its end' }),
-    calls: Days.meta({ description: 'Whole calls, since their start' }),
+    calls: Days.meta({ description: 'Whole calls with their feedback, since their start' }),
     files: Days.meta({ description: 'Files of the trace API, since they were last sent' }),
     trajectories: Days.meta({ description: 'The training data of jobs, since the end of the job' }),
     run_metrics: Days.meta({ description: 'Values that runs logged' }),

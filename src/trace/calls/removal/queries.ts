@@ -10,6 +10,12 @@ export interface Change {
   params: Query['params']
 }
 
+/** SQL that is true for some rows, and its values. */
+export interface Condition {
+  where: string
+  params: Query['params']
+}
+
 /** The columns of the table, of which a deleted call keeps the key and {@link KEPT}. */
 export interface ColumnRow {
   name: string
@@ -218,6 +224,47 @@ export function deleteParts(calls: readonly CallKey[]): Change {
 export function deleteOldCalls(cutoffs: readonly Cutoff[]): Change {
   const params = createParams()
   return { commands: [`DELETE WHERE ${oldCalls(cutoffs, params)}`], params: params.values }
+}
+
+export const FEEDBACK = 'feedback'
+
+/** What a ref to a call of the row's project begins with, before the id of the call. */
+const BEFORE_ID = `concat('weave:///', project_id, '/call/')`
+
+/** Old calls with feedback, which {@link feedbackOn} finds. The set is of feedback: of calls there may be many more. */
+export function selectOldCallsWithFeedback(cutoffs: readonly Cutoff[]): Query {
+  const params = createParams()
+  const projects = inProjects(
+    cutoffs.flatMap(({ projectIds }) => projectIds),
+    params,
+  )
+  return {
+    sql: `SELECT DISTINCT project_id, id FROM ${CALL_ROWS} WHERE (${oldCalls(cutoffs, params)}) AND (project_id, id) IN (
+      SELECT project_id, substring(weave_ref, length(${BEFORE_ID}) + 1) FROM ${FEEDBACK}
+      WHERE ${projects} AND startsWith(weave_ref, ${BEFORE_ID})) LIMIT ${KEYS_AT_ONCE}`,
+    params: params.values,
+  }
+}
+
+/** A condition for feedback on calls. */
+export function feedbackOn(calls: readonly CallKey[]): Condition {
+  const refs = calls.map(({ project_id, id }) => ({
+    project_id,
+    weave_ref: `weave:///${project_id}/call/${id}`,
+  }))
+  return hasOneOf({ project_id: 'project_id', weave_ref: 'weave_ref' }, refs)
+}
+
+export function countOldFeedback(cutoffs: readonly Cutoff[]): Query {
+  const { where, params } = oldFeedback(cutoffs)
+  return { sql: `SELECT count() AS count FROM ${FEEDBACK} WHERE ${where}`, params }
+}
+
+/** A condition for feedback on any call that is older itself than calls of its project may be. */
+export function oldFeedback(cutoffs: readonly Cutoff[]): Condition {
+  const params = createParams()
+  const old = anyOf(cutoffs, params, (time) => `created_at < ${time}`)
+  return { where: `startsWith(weave_ref, ${BEFORE_ID}) AND (${old})`, params: params.values }
 }
 
 /** What a user has written and not deleted; a page of ids. */
