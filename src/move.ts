@@ -76,6 +76,8 @@ export async function move(
     return await copyAll(moves, { from, to, records }, options)
   } catch (error) {
     if (error instanceof MoveRefused) throw error
+    // Its reason says what to do, and what failed by it does not.
+    options.signal.throwIfAborted()
     const messages = messagesOf(error)
     // Others may come each time.
     const isOutage = error instanceof StoreFailed
