@@ -18,6 +18,8 @@ from engine.trainer.turns import trained_turns
 THOUGHT = "<think>\nwhy\n</think>\n\nBlue."
 LESSONS: dict[str, list[Json]] = {
     "plain": [user("a"), answer("Blue.")],
+    "system": [SYSTEM, user("a"), answer("Blue.")],
+    "system and a call": [SYSTEM, user("a"), answer(None, call("add", '{"b": 1.5}'))],
     "several turns": [SYSTEM, user("a"), answer("Blue."), user("b"), answer("Green."), user("c"), answer("Red.")],
     "a thought": [user("a"), answer(THOUGHT)],
     "thoughts": [user("a"), answer(THOUGHT), user("b"), answer(THOUGHT.replace("Blue", "Red"))],
@@ -31,15 +33,15 @@ NO_CALLS = (
     *"deepseek-r1-distill devstral gemma-like granite-3.3 mistral-7b-v0.3 mistral-small-3 mixtral-8x7b olmo-2".split(),
     *"phi-3 phi-3.5 phi-4 phi-4-mini phi-4-reasoning smollm2".split(),
 )
-CALLS = ("calls", "calls that the text speaks of")
+CALLS = ("calls", "calls that the text speaks of", "system and a call")
 # What is refused, by which words. Roles that must alternate, no tool messages, no calls in the template's text.
 STRICT = "chat template does not take it"
 SILENT = "does not print this turn's call of 'add'"
 JOINED = "another shape than a chat completion's messages"  # vLLM refuses the prompt with the same error
 REFUSED = {
-    ("mistral-7b-v0.3", "several turns"): STRICT,
     **{(name, lesson): JOINED for name in "deepseek-v3.1 gpt-oss".split() for lesson in CALLS},
     **{(name, lesson): SILENT for name in NO_CALLS for lesson in CALLS},
+    **{("mistral-7b-v0.3", lesson): STRICT for lesson in ("several turns", "system", "system and a call")},
 }
 # They print a thought that is a member of the message.
 WITH_REASONING = "deepseek-r1-distill glm-4.5 qwen3 qwen3-next qwen3.5 qwen3.5-nothink qwen3.6 qwq".split()
@@ -72,8 +74,8 @@ def test_every_answer_is_taught_once(tokenizer: Any, name: str, lesson: str) -> 
     answers = [message for message in LESSONS[lesson] if message["role"] == "assistant"]
     assert len(stretches) == len(answers)
     for text, said in zip(stretches, answers, strict=True):
-        # Llama's template prints a call in place of the text.
-        its_text = "" if "tool_calls" in said and name == "llama-like" else said["content"] or ""
+        # Some templates print a call in place of the text.
+        its_text = "" if "tool_calls" in said and name in ("llama-like", "mistral-nemo-like") else said["content"] or ""
         words = its_text.rpartition("</think>")[2].strip() or "add"
         assert text.count(words) == 1
         if has_thought(name, lesson):
@@ -84,13 +86,13 @@ def test_every_answer_is_taught_once(tokenizer: Any, name: str, lesson: str) -> 
             assert text.rpartition(words)[2].strip() in {str(token) for token in changed.added_tokens_decoder.values()}
 
 
-@pytest.mark.parametrize("lesson", ["several turns", "thoughts", "calls"])
+@pytest.mark.parametrize("lesson", ["system", "several turns", "thoughts", "calls", "system and a call"])
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_what_is_taught_follows_the_prompt_of_vllm(tokenizer: Any, name: str, lesson: str) -> None:
     if (name, lesson) in REFUSED:
         return
     changed = with_template(tokenizer, text_of(name))
-    tools: Json = {"tools": TOOLS} if lesson == "calls" else {}
+    tools: Json = {"tools": TOOLS} if lesson in CALLS else {}
     prompts = [
         vllm_ids(changed, messages=copy.deepcopy(LESSONS[lesson][:index]), **copy.deepcopy(tools))
         for index, message in enumerate(LESSONS[lesson])
@@ -248,3 +250,40 @@ def test_an_answer_of_weight_0_is_context_alone(tokenizer: Any, name: str) -> No
     assert [next(word for word in ("Blue", "Green", "Red") if word in text) for text in stretches] == ["Green", "Red"]
     assert any("Blue." in changed.decode(sequence.tokens) for sequence in found)
     assert tokenize_taught([user("a"), left_out], None, changed) == []
+
+
+@pytest.mark.parametrize("prefill", [None, "It is"])
+def test_a_system_text_that_the_prompt_alone_shows_is_in_the_context(tokenizer: Any, prefill: str | None) -> None:
+    """In RL too, where choices carry no ids."""
+    changed = with_template(tokenizer, text_of("mistral-nemo-like"))
+    talk = [SYSTEM, user("a"), answer("Blue."), user("b")]
+    begun = [] if prefill is None else [answer(prefill)]
+    said = {**choice([], content=" green."), "logprobs": None}
+    *_, turn = trained_turns([*talk, *begun, said], None, changed, without_logprobs=True)
+    how: Json = {} if prefill is None else {"add_generation_prompt": False, "continue_final_message": True}
+    assert turn.prompt == vllm_ids(changed, messages=copy.deepcopy([*talk, *begun]), **how)
+    assert changed.decode(turn.ids) == (" " if prefill is None else "") + " green.<|im_end|>"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [(THOUGHT, ("<think>\n", "why\n</think>\n\nBlue.<|im_end|>")), ("Blue.", ("", " Blue.<|im_end|>"))],
+)
+def test_a_prompt_that_shows_a_system_text_and_opens_a_thought(
+    tokenizer: Any, said: str, expected: tuple[str, str]
+) -> None:
+    """An answer without a thought is taught as the template prints it, as under any template that opens one."""
+    opening = "{%- if add_generation_prompt %}{{ '<think>\\n' }}{% endif %}"
+    changed = with_template(tokenizer, text_of("mistral-nemo-like") + opening)
+    (sequence,) = tokenize_taught([SYSTEM, user("a"), answer(said)], None, changed)
+    assert stretches_of(changed, sequence) == [expected[1]]
+    text = changed.decode(sequence.tokens)
+    assert text == "<|im_start|>[INST] Be brief. \n\na[/INST]" + "".join(expected)
+
+
+def test_a_header_that_is_nowhere_in_the_text_is_refused(tokenizer: Any) -> None:
+    """Where the turn would begin in its prompt cannot be told."""
+    opening = "{%- if add_generation_prompt %}{{ '[ANSWER]' }}{% endif %}"
+    changed = with_template(tokenizer, text_of("mistral-nemo-like") + opening)
+    with pytest.raises(InputProblem, match=r"^\[2\]: the chat template prints what comes before this turn differently"):
+        tokenize_taught([SYSTEM, user("a"), answer("Blue.")], None, changed)

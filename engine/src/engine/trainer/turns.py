@@ -209,16 +209,35 @@ def rebuilt(
     def closed(messages: list[Json]) -> str:
         return rendered(messages, tools, tokenizer, options | CLOSED)
 
+    def prompted(messages: list[Json]) -> str:
+        return rendered(messages, tools, tokenizer, form_of(place) | options)
+
     def split(message: Json) -> tuple[str, str]:
         whole = closed([*earlier, message])
         if whole.startswith(prompt):
             return prompt, whole[len(prompt) :]
-        return parted(prompt, opening_of(prompt, earlier, closed), head, whole, message)
+        opening = opening_of(prompt, earlier, closed)
+        found = parted(prompt, opening, head, whole, message)
+        if found is not None:
+            return found
+        opened = opened_thought(opening)
+        return prompt.removesuffix(opened), after_last_message(message, opened)
+
+    def after_last_message(message: Json, opened: str) -> str:
+        """The turn where an earlier message is printed differently once it follows, as a system text is that stands in
+        a last message alone: what follows the text of the last message, without what follows it in the prompt too."""
+        last = earlier[-1] if earlier else None
+        known = [{**one, "content": MARKER} if one is last else one for one in place.before]
+        header = prompted(known).rpartition(MARKER)[2].removesuffix(opened)
+        _, mark, printed = closed([*known[: len(earlier)], message]).rpartition(MARKER)
+        if mark and printed.startswith(header):
+            return printed[len(header) :]
+        raise ValueError("the chat template prints what comes before this turn differently once the turn follows")
 
     head, _, after = closed([*earlier, {"role": "assistant", "content": MARKER}]).partition(MARKER)
     try:
         # A conversation may begin with an answer, and some templates want a question first.
-        prompt: str = rendered(place.before, tools, tokenizer, form_of(place) | options) if place.before else head
+        prompt = prompted(place.before) if place.before else head
     except TemplateError:
         prompt = head
     own_prompt, said = split(place.message)
@@ -241,14 +260,20 @@ def opening_of(prompt: str, earlier: list[Json], closed: Callable[[list[Json]], 
     return prompt.removeprefix(before) if prompt.startswith(before) else ""
 
 
-def parted(prompt: str, opening: str, head: str, whole: str, message: Json) -> tuple[str, str]:
-    """Splits a text that ends with the turn, and does not begin with its prompt, into a prompt and the rest. `head`:
-    what the template prints before the turn's own text.
+def opened_thought(opening: str) -> str:
+    """Of what a prompt adds, the part from the thought on."""
+    return opening[len(opening.partition(THOUGHTS[0])[0]) :]
+
+
+def parted(prompt: str, opening: str, head: str, whole: str, message: Json) -> tuple[str, str] | None:
+    """Splits a text that ends with the turn, and does not begin with its prompt, into a prompt and the rest; None where
+    neither a thought nor a header tells where the turn begins. `head`: what the template prints before the turn's own
+    text.
 
     A prompt may open a thought that the template leaves out of the text. Then the turn is trained on with the thought
     of the message, if that goes on with it, else as the template prints it."""
-    header, _, _ = opening.partition(THOUGHTS[0])
-    opened = opening.removeprefix(header)
+    opened = opened_thought(opening)
+    header = opening.removesuffix(opened)
     before = prompt.removesuffix(opened)
     printed = whole.removeprefix(before) if before and whole.startswith(before) else None
     said = continuation(opened, printed or "")
@@ -266,9 +291,7 @@ def parted(prompt: str, opening: str, head: str, whole: str, message: Json) -> t
         start = head.rpartition(header)[0] + header
         if whole.startswith(start) and is_empty_thought(head.removeprefix(start)):
             return before, whole[len(start) :]
-    if head and whole.startswith(head):
-        return head, whole[len(head) :]
-    raise ValueError("the chat template prints what comes before this turn differently once the turn follows")
+    return None
 
 
 def continuation(opened: str, raw: str) -> str | None:
