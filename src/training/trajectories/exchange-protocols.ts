@@ -66,7 +66,8 @@ function completions(exchange: Json): Asked[] {
         logprobs: tokensOf(logprobs),
         text_completion: true,
       }
-      return { choice: noted(sampled, rest, { settings, rest, exchange }), message }
+      const whole = noted(sampled, rest, { settings, rest, exchange })
+      return { choice: settings['echo'] === true ? withoutEcho(whole) : whole, message }
     })
     return { at, messages: [{ role: 'user', content: asked }], tools: null, answers }
   })
@@ -83,6 +84,14 @@ function tokensOf(logprobs: LosslessJson | undefined): LosslessJson {
   if (!Array.isArray(tokens)) return null
   const values = listOf(token_logprobs)
   return { content: tokens.map((token, index) => ({ token, logprob: values[index] ?? null })) }
+}
+
+/** Wire: with `echo` the log-probabilities of the prompt come first; those of what was sampled are kept. */
+function withoutEcho(choice: Json): Json {
+  const { logprobs, prompt_token_ids } = choice
+  if (!isRecord(logprobs)) return choice
+  const tokens = listOf(recordOf(logprobs)['content'])
+  return { ...choice, logprobs: { content: tokens.slice(listOf(prompt_token_ids).length) } }
 }
 
 function response(exchange: Json): Asked {

@@ -122,6 +122,19 @@ describe('a trajectory of exchanges', () => {
     expect(stored({ exchanges: { completions: [two] } }).additional_histories).toHaveLength(1)
   })
 
+  it.each([
+    ['the ids of its reply', { prompt: 'x y', echo: true }, { prompt_token_ids: [1, 2] }, ['c', 'd']],
+    ['ids as its prompt', { prompt: [1, 2, 5], echo: true }, {}, ['d']],
+    ['max_tokens=0', { prompt: 'x y', echo: true }, { prompt_token_ids: [1, 2, 5, 6], token_ids: [3] }, []],
+    ['echo=false', { prompt: 'x', echo: false }, { prompt_token_ids: [1] }, ['a', 'b', 'c', 'd']],
+  ])('keeps of a text completion with %s the tokens that were sampled', (_with, request, ids, expected) => {
+    const logprobs = { tokens: ['a', 'b', 'c', 'd'], token_logprobs: [null, -1, -2, -3] }
+    const response = { choices: [{ text: 'abcd', logprobs, ...ids }] }
+    const [, choice] = stored({ exchanges: { completions: [{ request, response }] } }).messages_and_choices
+    const content = expected.map((token) => expect.objectContaining({ token }))
+    expect(choice?.['logprobs']).toEqual({ content })
+  })
+
   it('reads responses and messages with their tool calls', () => {
     const response = {
       request: {

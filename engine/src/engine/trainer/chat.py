@@ -151,13 +151,18 @@ def sampled_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> tuple[list
             texts.append(text_of(item))
             logprobs.append(logprob_of(item))
     given = token_ids_of(element)
-    if items and all(text.startswith("token_id:") for text in texts):
+    if not items:
+        return given, [math.nan] * len(given)
+    if given and len(given) != len(items):
+        raise ValueError(
+            f"it has {len(given)} token_ids, but log-probabilities of {len(items)}: send choices as they came"
+        )
+    if all(text.startswith("token_id:") for text in texts):
         ids = [int(text.removeprefix("token_id:")) for text in texts]
-    elif len(given) == len(texts) or not items:
-        ids, logprobs = given, logprobs or [math.nan] * len(given)
-    else:
-        ids = [look_up(text, tokenizer) for text in texts]
-    return ids, logprobs
+        if given and given != ids:
+            raise ValueError("its token_ids and its logprobs name different tokens: send choices as they came")
+        return ids, logprobs
+    return given or [look_up(text, tokenizer) for text in texts], logprobs
 
 
 def token_ids_of(element: Json) -> list[int]:
