@@ -87,6 +87,7 @@ def test_what_groups_count(tokenizer: Any) -> None:
     assert metrics["num_groups_submitted"] == 6
     assert metrics["num_groups_trainable"] == 2
     assert metrics["num_sequences_too_long"] == 1
+    assert metrics["num_dropped_trajectories"] == 3
     assert metrics["reward"] == pytest.approx(6 / 9)
     assert metrics["reward_std_dev"] == pytest.approx(1.5 / 5)
 

@@ -94,6 +94,7 @@ def test_lines_that_cannot_be_taught_are_dropped_and_counted(worker: Worker, ste
     assert ["loss" in step for step in steps(messages)] == [True, False, True]
     saved = messages[-1]["metrics"]
     assert saved["num_dropped_trajectories"] == 3
+    assert saved["num_sequences_too_long"] == 2
     assert saved["loss"] == pytest.approx((steps(messages)[0]["loss"] + steps(messages)[2]["loss"]) / 2)
 
 

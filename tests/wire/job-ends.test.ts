@@ -15,9 +15,15 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-const { request, newModel, startJob, eventsOf, end, newest } = trainingClient(() => server)
+const { request, call, newModel, startJob, eventsOf, end, newest } = trainingClient(() => server)
 
 const group = (...trajectories: object[]) => ({ trajectories })
+
+const user = { role: 'user', content: 'hi' }
+
+/** Codes and counts. */
+const dataWarnings = (events: { type: string; data: Record<string, unknown> }[]) =>
+  events.filter((event) => event.type === 'data_warning').map(({ data }) => [data['code'], data['value']])
 
 /** Runs the first job of a model, and returns how it ended. */
 async function trained(given: object[], config: object = {}) {
@@ -29,23 +35,42 @@ async function trained(given: object[], config: object = {}) {
 
 describe('a job without anything to train on', () => {
   it.each([
-    ['no groups', []],
-    ['groups of one trajectory', [group(trajectory(1)), group(trajectory(0))]],
-    ['equal rewards', [group(trajectory(0.1), trajectory(0.1), trajectory(0.1))]],
+    ['no groups', [], []],
+    ['groups of one trajectory', [group(trajectory(1)), group(trajectory(0))], []],
+    ['equal rewards', [group(trajectory(0.1), trajectory(0.1), trajectory(0.1))], []],
     [
       'trajectories longer than the context',
       [group(trajectory(0, { tokens: 5000 }), trajectory(1, { tokens: 5000 }))],
+      [
+        ['nothing_trainable', 2],
+        ['sequences_too_long', 2],
+      ],
     ],
-  ])('%s: ends well without a gradient step, and the step advances', async (_what, given) => {
+  ])('%s: ends well without a gradient step, and the step advances', async (_what, given, warnings) => {
     const { last, events, checkpoint } = await trained(given)
     expect(last.type).toBe('training_ended')
     expect(events[0]).toMatchObject({ type: 'training_started', data: { num_sequences: 0 } })
     expect(checkpoint).toMatchObject({ step: 1, metrics: { num_gradient_steps: 0 } })
+    expect(dataWarnings(events)).toEqual(warnings)
+  })
+
+  it.each([
+    ['too long', [user, { role: 'assistant', content: 'word '.repeat(5000) }], 'sequences_too_long'],
+    ['without an assistant', [user], undefined],
+  ])('SFT of conversations %s: ends well with a warning', async (_what, messages, reason) => {
+    const model = await newModel()
+    const uploaded = await call('POST', '/v1/preview/training-data', { messages })
+    const body = { model_id: model.id, training_data_url: uploaded['training_data_url'] }
+    const id = (await call('POST', '/v1/preview/sft-training-jobs', body))['id'] ?? ''
+    expect((await end(id)).type).toBe('training_ended')
+    const codes = dataWarnings(await eventsOf(id)).map(([code]) => code)
+    expect(codes).toEqual(['nothing_trainable', ...(reason === undefined ? [] : [reason])])
   })
 
   it('reports how many sequences were too long', async () => {
-    const { checkpoint } = await trained([group(trajectory(0, { tokens: 5000 }), trajectory(1))])
+    const { checkpoint, events } = await trained([group(trajectory(0, { tokens: 5000 }), trajectory(1))])
     expect(checkpoint.metrics['num_sequences_too_long']).toBe(1)
+    expect(dataWarnings(events)).toEqual([['sequences_too_long', 1]])
   })
 })
 
@@ -58,6 +83,7 @@ describe('logprobs', () => {
     })
     const without = await trained([group(plain(0), plain(1))])
     expect(without.checkpoint.metrics['num_gradient_steps']).toBe(0)
+    expect(dataWarnings(without.events)).toEqual([['nothing_trainable', 2]])
     const allowed = await trained([group(plain(0), plain(1))], { allow_training_without_logprobs: true })
     expect(allowed.checkpoint.metrics['num_gradient_steps']).toBe(1)
     const warnings = allowed.events.filter((event) => event.type === 'on_policy_warning')

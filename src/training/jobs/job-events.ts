@@ -1,5 +1,5 @@
 import type { ControlDb, ControlTx } from '../../stores/control-db/port.ts'
-import { dataWarnings } from './data-warnings.ts'
+import { dataWarnings, jobWarnings } from './data-warnings.ts'
 import { onPolicyWarnings, type StepWarning } from './on-policy.ts'
 import { addEvent, listEvents } from './queries.ts'
 
@@ -12,6 +12,8 @@ export type FencedWrite = <Result>(work: (tx: ControlTx) => Promise<Result>) => 
 export interface JobEvents {
   started(numSequences: number): Promise<void>
   gradientStep(metrics: Record<string, number>): Promise<void>
+  /** After the last step, with the metrics of the job. */
+  saved(metrics: Record<string, number>): Promise<void>
 }
 
 /**
@@ -67,5 +69,7 @@ export async function createJobEvents(
       await warn('on_policy_warning', onPolicyWarnings(metrics))
       await warn('data_warning', dataWarnings(metrics))
     },
+
+    saved: (metrics) => warn('data_warning', jobWarnings(metrics)),
   }
 }

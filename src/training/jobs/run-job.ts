@@ -86,9 +86,10 @@ async function follow(
       // again.
       if (events === undefined || message.sequence === 1)
         events = await createJobEvents(deps.control, job.id, work)
-      if (message.kind === 'checkpoint_saved') return message
       if (message.kind !== 'job_progress') await recordEvent(events, message)
-      else work.onProgress({ phase: message.phase, done: message.done, total: message.total })
+      if (message.kind === 'checkpoint_saved') return message
+      if (message.kind === 'job_progress')
+        work.onProgress({ phase: message.phase, done: message.done, total: message.total })
     } catch (error) {
       // When an event cannot be recorded, the job stops.
       work.trainer.send({ kind: 'cancel_job', job_id: job.id })
@@ -171,13 +172,15 @@ async function referenceOf(
 
 async function recordEvent(
   events: JobEvents,
-  message: Exclude<JobMessage, { kind: 'job_progress' | 'checkpoint_saved' }>,
+  message: Exclude<JobMessage, { kind: 'job_progress' }>,
 ): Promise<void> {
   switch (message.kind) {
     case 'training_started':
       return events.started(message.num_sequences)
     case 'gradient_step':
       return events.gradientStep(message.metrics)
+    case 'checkpoint_saved':
+      return events.saved(message.metrics)
     case 'job_failed':
       throw new Error(message.error_message)
   }

@@ -28,6 +28,7 @@ class Dataset:
 
     sequences_by_group: list[list[Sequence]] = field(default_factory=list[list[Sequence]])
     group_rewards: list[list[float]] = field(default_factory=list[list[float]])
+    num_dropped_trajectories: int = 0  # with an advantage, but without anything to train on
     num_sequences_too_long: int = 0
     num_sequences_with_unknown_tokens: int = 0
 
@@ -39,6 +40,7 @@ class Dataset:
             "reward_std_dev": fmean(pstdev(rewards) for rewards in groups) if groups else 0.0,
             "num_groups_submitted": float(len(self.group_rewards)),
             "num_groups_trainable": float(len(self.sequences_by_group)),
+            "num_dropped_trajectories": float(self.num_dropped_trajectories),
             "num_sequences_too_long": float(self.num_sequences_too_long),
             "num_sequences_with_unknown_tokens": float(self.num_sequences_with_unknown_tokens),
         }
@@ -111,6 +113,7 @@ def add_group(
             kept = [sequence for sequence in known if len(sequence) <= num_positions]
             dataset.num_sequences_with_unknown_tokens += len(sequences) - len(known)
             dataset.num_sequences_too_long += len(known) - len(kept)
+            dataset.num_dropped_trajectories += not kept
             group_sequences += kept
     if group_sequences:
         dataset.sequences_by_group.append(group_sequences)

@@ -137,6 +137,7 @@ def gradient_step(
         "num_tokens": float(num_tokens),
         "num_trainable_tokens": float(num_trained),
         "num_dropped_trajectories": float(sum(1 for line in tokenized if not line)),
+        "num_sequences_too_long": float(sum(map(len, known)) - sum(map(len, tokenized))),
         "num_sequences_with_unknown_tokens": float(sum(map(len, whole)) - sum(map(len, known))),
         "num_trajectories_without_reasoning": float(num_without_reasoning(sequences)),
     }
