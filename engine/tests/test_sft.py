@@ -163,6 +163,10 @@ def test_nothing_to_teach(worker: Worker, step_0: Path, tmp_path: Path, content:
         ("{not json", "line 2 of the training data: it is not JSON"),
         ("[" * 5_000 + "]" * 5_000, "line 2 of the training data: it is nested too deeply"),
         ("[1, 2]", "line 2 of the training data: it is no object"),
+        (
+            '{"functions": [{"name": "add"}], "messages": [{"role": "assistant", "content": "b"}]}',
+            "line 2 of the training data: its functions are not shown to the model: write them as tools",
+        ),
         ('{"prompt": "a"}', "line 2 of the training data: it has no list of messages"),
         ('{"messages": ["a"]}', "line 2 of the training data: it has no list of messages"),
         ('{"messages": [{"content": "a"}, {"role": "assistant", "content": 5}]}', "line 2 of the training data"),

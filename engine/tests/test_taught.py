@@ -192,6 +192,20 @@ def test_a_call_with_broken_arguments_is_refused(tokenizer: Any, name: str) -> N
         assert '{"name": "add", "arguments": {}}' in stretches_of(changed, sequence)[0]
 
 
+@pytest.mark.parametrize("name", ["loom-tiny", "qwen3"])
+def test_a_call_in_its_older_form_is_refused(tokenizer: Any, name: str) -> None:
+    """It would be taught as an empty turn. In context it is left out, as vLLM does it."""
+    changed = tokenizer if name == "loom-tiny" else with_template(tokenizer, text_of(name))
+    older = answer(None, function_call={"name": "add", "arguments": "{}"})
+    with pytest.raises(InputProblem, match=r"^\[1\]: this turn's function_call is not printed: .* tool_calls"):
+        tokenize_taught([user("a"), older], None, changed)
+    said = {**choice([]), "message": older, "logprobs": None}
+    with pytest.raises(InputProblem, match=r"^\[1\]: this turn's function_call is not printed"):
+        trained_turns([user("a"), said], None, changed, without_logprobs=True)
+    context = [user("a"), {**older, "weight": 0}, user("b"), answer("Blue.", function_call=None)]
+    assert len(tokenize_taught(context, None, changed)) == 1
+
+
 @pytest.mark.parametrize("name", ["loom-tiny", "gpt-oss"])
 def test_reasoning_that_is_not_printed_is_noticed(tokenizer: Any, name: str) -> None:
     """Also where its words are in the text, and in a taught turn alone."""

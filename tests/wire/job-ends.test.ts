@@ -118,6 +118,19 @@ describe('a job that fails', () => {
     expect((await end(await startJob(model.id, groups(1)))).type).toBe('training_ended')
   })
 
+  it('a dataset with functions beside its messages: names the row', async () => {
+    const messages = [user, { role: 'assistant', content: 'hello' }]
+    const rows = [{ messages, functions: [{ name: 'add' }] }]
+    const table = await call('POST', '/table/create', { table: { project_id: 'local/wire', rows } })
+    const val = { _class_name: 'Dataset', rows: `weave:///local/wire/table/${table['digest']}` }
+    const obj = { project_id: 'local/wire', object_id: 'older-calls', val }
+    const { digest } = await call('POST', '/obj/create', { obj })
+    const training_data_url = `weave:///local/wire/object/older-calls:${digest}`
+    const body = { model_id: (await newModel()).id, training_data_url }
+    const last = await end((await call('POST', '/v1/preview/sft-training-jobs', body))['id'] ?? '')
+    expect(last.data['error_message']).toMatch(/line 1 .*functions.*write them as tools/)
+  })
+
   it('an unknown base model: registering names the error', async () => {
     const body = { project: 'wire', name: 'x', base_model: '/nowhere/at-all', return_existing: true }
     const response = await request('POST', '/v1/preview/models', body)

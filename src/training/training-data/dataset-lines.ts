@@ -53,9 +53,9 @@ export async function datasetLines(
   }
 }
 
-/** Only the training columns: rows that differ in their source alone give the same bytes. */
+/** Only what the trainer reads: rows that differ in their source alone give the same bytes. It refuses `functions`. */
 function trainedPart(row: string): string {
-  const members = ['messages', 'messages_and_choices', 'tools'].flatMap((name) => {
+  const members = ['messages', 'messages_and_choices', 'tools', 'functions'].flatMap((name) => {
     const text = memberText(row, name)
     return text === undefined ? [] : [`"${name}":${text}`]
   })

@@ -34,6 +34,16 @@ def require_calls(said: str, message: Json, number: int = 0) -> None:
             raise ValueError(f"the chat template does not print this turn's call of {call['function']['name']!r}")
 
 
+def require_no_function_call(message: Json) -> None:
+    """No chat template prints the older form of a call, nor does vLLM. Wire: clients of OpenAI send null beside the
+    newer one."""
+    if message.get("function_call"):
+        raise ValueError(
+            "this turn's function_call is not printed: write it as tool_calls, its function as tools and its result as "
+            "a message of the role tool"
+        )
+
+
 def leaves_out_reasoning(said: str, message: Json, number: int = 0) -> bool:
     """Templates of models that do not think leave it out, which may be wanted. `said`: what is taught of the marked
     message."""

@@ -95,6 +95,8 @@ def histories_of(line: bytes) -> list[Json]:
         raise ValueError('it is no object; write {"messages": [...]}')
     whole = cast(Json, value)
     histories: list[Json] = [whole, *(whole.get("additional_histories") or [])]
+    if any(history.get("functions") for history in histories):
+        raise ValueError("its functions are not shown to the model: write them as tools, and their calls as tool_calls")
     return [{"messages": messages_of(history), "tools": history.get("tools") or None} for history in histories]
 
 

@@ -11,7 +11,13 @@ from engine.beat import Beat, no_beat
 from engine.template import rendered, template_of, tools_as_printed
 from engine.trainer.chat import Sequence, Turn, is_choice, is_taught, require_whole_characters
 from engine.trainer.errors import at
-from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
+from engine.trainer.left_out import (
+    leaves_out_reasoning,
+    marked,
+    require_arguments,
+    require_calls,
+    require_no_function_call,
+)
 from engine.trainer.sampled import sequences_of
 from engine.trainer.turns import CLOSED, AssistantTurns, messages_of, trained_turns
 
@@ -41,11 +47,14 @@ def tokenize_taught(
         texts = [as_text(element) for element in elements]
         taught = trained_turns(texts, tools, tokenizer, turns=turns, without_logprobs=True, beat=beat)
         return sequences_of([taught], beat)
+    due = [(number, message) for number, message in enumerate(messages) if is_taught(message)]
+    due = due[-1:] if turns == "last" else due
+    for number, message in due:
+        with at(f"[{number}]"):
+            require_no_function_call(message)
     tokens, flags = with_flags(messages, tools, tokenizer)
     if not any(flags):
         return []
-    due = [(number, message) for number, message in enumerate(messages) if is_taught(message)]
-    due = due[-1:] if turns == "last" else due
     marks = [marked(message, number) for number, message in enumerate(messages)]
     said = (
         spoken(*with_flags(marks, tools, tokenizer), tokenizer)

@@ -31,7 +31,13 @@ from engine.trainer.chat import (
     turn_of,
 )
 from engine.trainer.errors import at
-from engine.trainer.left_out import leaves_out_reasoning, marked, require_arguments, require_calls
+from engine.trainer.left_out import (
+    leaves_out_reasoning,
+    marked,
+    require_arguments,
+    require_calls,
+    require_no_function_call,
+)
 
 Json = dict[str, Any]
 AssistantTurns = Literal["all", "last"]
@@ -202,6 +208,7 @@ def rebuilt(
 ) -> tuple[list[int], list[int], bool]:
     """The ids of the prompt as vLLM makes it, and of what the template prints for the turn, with its end of turn; and
     whether that leaves out the turn's reasoning."""
+    require_no_function_call(place.message)
     require_arguments(place.message)
     options = options_of(place, tokenizer, [])
     earlier = place.before[:-1] if place.continues else place.before
