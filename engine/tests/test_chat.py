@@ -199,7 +199,8 @@ def test_ids_come_from_logprobs_or_token_ids_or_text(tokenizer: Any) -> None:
     for item, token in zip(as_text["logprobs"]["content"], answer, strict=True):
         item["token"] = tokenizer.decode([token])
     both = {**as_text, "token_ids": [3, 4, 5, 6, 7, 8, 9][: len(answer)]}
-    for turn, expected in ((as_text, answer), (both, both["token_ids"])):
+    of_first_chunk = {**as_text, "token_ids": answer[:1]}
+    for turn, expected in ((as_text, answer), (both, both["token_ids"]), (of_first_chunk, answer)):
         sequence = tokenize([user("hi"), turn], None, tokenizer)
         assert sequence is not None
         assert sequence.tokens[-len(answer) :] == expected

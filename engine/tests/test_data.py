@@ -213,12 +213,10 @@ AT = r"trajectory_groups\[0\]\.trajectories\[1\]"
             [{**user("a"), "content": [{"type": "text", "text": "\udfff"}]}, choice([6])],
             r"choices\[0\]\.content\[0\]\.text: it has a surrogate",
         ),
-        (
-            [user("a"), {**choice([6]), "token_ids": [6, 7]}],
-            AT + r".*\[1\]: it has 2 token_ids, but log-probabilities of 1",
+        *(
+            ([user("a"), {**choice(ids), "token_ids": others}], AT + r".*\[1\]: its token_ids and its log-prob")
+            for ids, others in [([6], [6, 7]), ([6, 7], [7]), ([6, 7], [6, 8])]
         ),
-        ([user("a"), {**choice([6, 7]), "token_ids": [6]}], "it has 1 token_ids, but log-probabilities of 2"),
-        ([user("a"), {**choice([6, 7]), "token_ids": [6, 8]}], AT + r".*\[1\]: its token_ids and its logprobs name"),
         ("text", AT),
     ],
 )

@@ -153,16 +153,14 @@ def sampled_ids(element: Json, tokenizer: PreTrainedTokenizerBase) -> tuple[list
     given = token_ids_of(element)
     if not items:
         return given, [math.nan] * len(given)
-    if given and len(given) != len(items):
-        raise ValueError(
-            f"it has {len(given)} token_ids, but log-probabilities of {len(items)}: send choices as they came"
-        )
-    if all(text.startswith("token_id:") for text in texts):
-        ids = [int(text.removeprefix("token_id:")) for text in texts]
-        if given and given != ids:
-            raise ValueError("its token_ids and its logprobs name different tokens: send choices as they came")
-        return ids, logprobs
-    return given or [look_up(text, tokenizer) for text in texts], logprobs
+    are_named = all(text.startswith("token_id:") for text in texts)
+    if given and len(given) == len(items) and not are_named:
+        return given, logprobs
+    ids = [int(text.removeprefix("token_id:")) if are_named else look_up(text, tokenizer) for text in texts]
+    # Clients that assemble a stream may keep the ids of its first chunk alone.
+    if ids[: len(given)] != given:
+        raise ValueError("its token_ids and its log-probabilities are of different tokens: send choices as they came")
+    return ids, logprobs
 
 
 def token_ids_of(element: Json) -> list[int]:
