@@ -55,8 +55,11 @@ export function relayEvents(read: EngineReply['read'], options: RelayOptions): R
   }
 
   function close(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    end()
-    controller.close()
+    try {
+      end()
+    } finally {
+      controller.close()
+    }
   }
 
   function untilRead(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {

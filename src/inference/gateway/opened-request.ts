@@ -61,15 +61,13 @@ export function createOpener({ admission, usage, speeds }: OpenerDeps): Opener {
         if (!isOpen) return
         isOpen = false
         for (const release of held) release()
-        if (spent?.usage === undefined) client.abort()
-        else {
-          onUsage?.(spent.usage)
-          const { completion_tokens } = spent.usage
-          const endedAt = performance.now()
-          speeds.record(nameOf(target), { startedAt, firstAt: spent.firstAt, endedAt, completion_tokens })
-        }
         place.leave(spent === undefined ? 0 : tokensOf(spent.usage ?? estimated({ ...spent, bytes })))
         if (spent !== undefined) usage.record({ ...spender, ...modelOf(target), bytes, ...spent })
+        if (spent?.usage === undefined) return client.abort()
+        const { completion_tokens } = spent.usage
+        const endedAt = performance.now()
+        speeds.record(nameOf(target), { startedAt, firstAt: spent.firstAt, endedAt, completion_tokens })
+        onUsage?.(spent.usage)
       },
     }
   }

@@ -72,6 +72,19 @@ it('joins the tokens of a text completion', () => {
   })
 })
 
+it('leaves out what training needs of an answer that is too long, and keeps its text and usage', () => {
+  const assembly = createAssembly()
+  const choice = { index: 0, delta: { content: 'a' } }
+  for (let at = 0; at < 40; at++)
+    assembly.add(Chunk.parse({ ...HEAD, choices: [{ ...choice, token_ids: [at] }] }), 1024 * 1024)
+  assembly.count({ prompt_tokens: 1 })
+  expect(JSON.parse(assembly.completion() ?? '')).toMatchObject({
+    choices: [{ index: 0, message: { content: 'a'.repeat(40) }, finish_reason: null }],
+    usage: { prompt_tokens: 1 },
+  })
+  expect(assembly.completion()).not.toContain('token_ids')
+})
+
 it('gives no object members of another prototype', () => {
   const hostile = JSON.parse(
     '{"choices":[{"index":0,"delta":{"content":"a"},"__proto__":{"stolen":1}}]}',

@@ -2,8 +2,14 @@ import { z } from 'zod'
 import { dependencyFailed } from '../../errors.ts'
 import { isRecord } from '../../json/is-record.ts'
 
-/** Characters of one answer that are kept for its call; no model writes as much. */
+/** Characters of the texts of one answer that are kept for its call; no model writes as much. */
 const ANSWER_CHARS_MAX = 32 * 1024 * 1024
+
+/**
+ * Characters of chunks from which on their other members are left out: log-probabilities take ten times the memory of
+ * their JSON, of which some 250 characters are of one token.
+ */
+const OTHERS_CHARS_MAX = 8 * 1024 * 1024
 
 const Text = z.string().nullish()
 
@@ -52,7 +58,7 @@ interface Choice {
   texts: Partial<Record<(typeof PIECES)[number], string>>
   tools: Map<number, Tool>
   finish_reason: string | null
-  /** All other members, such as `logprobs` and `token_ids`, which training needs. */
+  /** All other members, such as `logprobs` and `token_ids`, which training needs; none of an answer that is too long. */
   others: Record<string, unknown>
 }
 
@@ -65,8 +71,10 @@ interface Tool {
 
 /** Assembles the chunks of a stream into the completion that would have come without streaming. */
 export interface Assembly {
-  /** @throws 503 for more text than any model writes. */
+  /** @param length of the chunk's JSON. @throws 503 for more text than any model writes. */
   add(chunk: Chunk, length: number): void
+  /** The usage where the chunks do not have it. */
+  count(usage: object): void
   /** The completion so far; undefined before the first chunk. */
   completion(): string | undefined
 }
@@ -74,21 +82,24 @@ export interface Assembly {
 export function createAssembly(): Assembly {
   const choices = new Map<number, Choice>()
   let head: Pick<Chunk, 'id' | 'created' | 'model'> | undefined
-  let usage: Chunk['usage']
+  let usage: object | undefined
   let chars = 0
+  let textChars = 0
 
   function add(chunk: Chunk, length: number): void {
     chars += length
-    if (chars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
+    if (chars > OTHERS_CHARS_MAX) for (const choice of choices.values()) choice.others = {}
     head ??= { id: chunk.id, created: chunk.created, model: chunk.model }
     usage = chunk.usage ?? usage
     for (const { index, delta, text, finish_reason, ...others } of chunk.choices ?? []) {
+      textChars += textCharsOf(delta, text)
+      if (textChars > ANSWER_CHARS_MAX) throw dependencyFailed('The answer is too long', undefined)
       const choice = choices.get(index) ?? newChoice()
       choices.set(index, choice)
       if (delta) addDelta(choice, delta)
       if (text != null) choice.text = (choice.text ?? '') + text
       choice.finish_reason = finish_reason ?? choice.finish_reason
-      join(choice.others, others)
+      if (chars <= OTHERS_CHARS_MAX) join(choice.others, others)
     }
   }
 
@@ -104,11 +115,17 @@ export function createAssembly(): Assembly {
         finish_reason: choice.finish_reason,
         ...choice.others,
       })),
-      usage: usage ?? undefined,
+      usage,
     })
   }
 
-  return { add, completion }
+  return {
+    add,
+    count(given) {
+      usage = given
+    },
+    completion,
+  }
 }
 
 function newChoice(): Choice {
@@ -123,6 +140,15 @@ function join(earlier: Record<string, unknown>, later: Record<string, unknown>):
     else if (Array.isArray(known) && Array.isArray(value)) for (const item of value) known.push(item)
     else earlier[name] = value ?? known ?? null
   }
+}
+
+function textCharsOf(
+  delta: z.output<typeof Delta> | null | undefined,
+  text: string | null | undefined,
+): number {
+  const pieces = PIECES.map((name) => delta?.[name])
+  const called = (delta?.tool_calls ?? []).flatMap((tool) => [tool.function?.name, tool.function?.arguments])
+  return [text, ...pieces, ...called].reduce((sum, piece) => sum + (piece?.length ?? 0), 0)
 }
 
 function addDelta(choice: Choice, delta: z.output<typeof Delta>): void {

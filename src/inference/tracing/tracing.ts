@@ -42,7 +42,7 @@ export function createTracing({ calls, log }: { calls: Pick<Calls, 'start' | 'en
         const inputs = { model: target.baseModel, ...withoutNulls(req) }
         if (project !== undefined) asked = { project_id: `${project.entity}/${project.project}`, inputs }
       },
-      onUsage: (usage) => assembly.add({ usage: usageOf(usage) }, 0),
+      onUsage: (usage) => assembly.count(usageOf(usage)),
     }
 
     /** Starts the call, and returns a function that ends it. */
