@@ -60,6 +60,23 @@ describe('answers of a completion', () => {
     ])
   })
 
+  it('count where they say nothing: it may be one of these that was judged', () => {
+    const silent = { index: 1, message: { role: 'assistant', content: null, refusal: 'no' } }
+    expect(chatOf({ inputs: ASKED, output: { choices: [choice(0, 'One.'), silent] } })?.others).toHaveLength(
+      1,
+    )
+    expect(answerOf({ choices: [{ ...silent, index: 0 }, choice(1, 'Two.')] })).toBeUndefined()
+  })
+
+  it('are no later turns of a history', () => {
+    const [answer, later] = ['One.', 'Two.'].map((content) => ({ role: 'assistant', content }))
+    const othersOf = (output: unknown) => chatOf({ inputs: ASKED, output })?.others
+    expect(othersOf([answer, { role: 'tool', content: 'r' }, later])).toEqual([])
+    expect(othersOf([answer, later])).toHaveLength(1)
+    for (const history of [[...ASKED.messages, answer], [{ x: 1 }, answer], ['s', answer], [[answer]]])
+      expect(answerOf(history)).toBeUndefined()
+  })
+
   it('are read from the last chunk of a stream that was stored with all of its text', () => {
     const output = { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'Blue.' } }] }
     expect(answerOf(output)).toEqual({ role: 'assistant', content: 'Blue.' })

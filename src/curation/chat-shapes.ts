@@ -97,26 +97,49 @@ export function messagesIn(value: unknown): Message[] | undefined {
   return messages
 }
 
-/** An answer: a completion, a choice, a message of the assistant, or a list of these. */
+/** An answer: a completion, a choice, a message of the assistant, or a list that begins with one of these. */
 export function answerIn(value: unknown): Answered | undefined {
-  const [first, ...others] = answersIn(value)
-  return first && { ...first, others }
-}
-
-function answersIn(value: unknown): Answer[] {
-  if (Array.isArray(value)) return [...value].sort((a, b) => placeOf(a) - placeOf(b)).flatMap(answersIn)
-  if (!isRecord(value)) return []
-  if (Array.isArray(value['choices'])) return answersIn(value['choices'])
-  const ended = { isCutOff: isCutOff(value['finish_reason'] ?? value['stop_reason']) }
-  // Wire: some clients store the last chunk of a stream, with all of the text in it.
-  const message = value['message'] ?? value['delta']
-  const answer = assistants(isRecord(message) ? { role: 'assistant', ...message } : value)
-  return answer === undefined ? [] : [{ answer, choice: isRecord(message) ? value : undefined, ...ended }]
+  const [first, ...rest] = Array.isArray(value) ? value.toSorted((a, b) => placeOf(a) - placeOf(b)) : [value]
+  if (isRecord(first) && Array.isArray(first['choices'])) return answerIn(first['choices'])
+  const answer = answerOf(first)
+  return answer && { ...answer, others: othersAmong(rest) }
 }
 
 /** Wire: choices say which of them they are, and may arrive in any order. */
 function placeOf(choice: unknown): number {
   return isRecord(choice) && typeof choice['index'] === 'number' ? choice['index'] : 0
+}
+
+function answerOf(value: unknown): Answer | undefined {
+  if (!isRecord(value)) return undefined
+  const ended = { isCutOff: isCutOff(value['finish_reason'] ?? value['stop_reason']) }
+  const message = messageOfChoice(value)
+  if (!isRecord(message)) {
+    const answer = assistants(value)
+    return answer && { answer, choice: undefined, ...ended }
+  }
+  const answer = assistants({ role: 'assistant', ...message })
+  return answer && { answer, choice: value, ...ended }
+}
+
+/** Wire: some clients store the last chunk of a stream, with all of the text in its `delta`. */
+function messageOfChoice(choice: Record<string, unknown>): unknown {
+  return choice['message'] ?? choice['delta']
+}
+
+/** Further choices; of messages those in a list of answers alone, since in a history they are later turns. */
+function othersAmong(rest: readonly unknown[]): Answer[] {
+  const answers = rest.map(answerOf)
+  const areChoices = rest.every((item) => isRecord(item) && ('message' in item || 'delta' in item))
+  if (areChoices) return answers.map((answer) => answer ?? UNREADABLE)
+  return answers.every((answer) => answer !== undefined) ? answers : []
+}
+
+/** A choice that says nothing, such as a refusal; it may be the one that was judged. */
+const UNREADABLE: Answer = {
+  answer: { role: 'assistant', content: '' },
+  choice: undefined,
+  isCutOff: false,
 }
 
 function assistants(value: Record<string, unknown>): Message | undefined {

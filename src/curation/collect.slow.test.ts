@@ -224,9 +224,22 @@ describe('POST /v2/{entity}/{project}/collect of a request with several answers'
   })
 
   it('has none where it is not certain which one was judged', async () => {
-    const reason = 'has several answers: say with messages which to take'
-    expect(await read(belowAgent('three'))).toContain(reason)
-    expect(await read([chatCall('asked', '', { output })])).toContain(reason)
+    expect(await read(belowAgent('three'))).toContain('has several answers of a model below it')
+    expect(await read([chatCall('asked', '', { output })])).toContain('say with messages which to take')
+  })
+
+  it('has what the model was asked where an agent returned its history', async () => {
+    const returned = [user('q'), assistant('two')]
+    const [agent, below] = belowAgent(returned)
+    const inputs = { messages: [user('q')] }
+    expect(
+      await read([
+        { ...agent, inputs },
+        { ...below, output: { choices: [output.choices[1]] } },
+      ]),
+    ).toEqual({
+      messages: [user('asked'), assistant('two')],
+    })
   })
 
   it('has the one that a path names', async () => {

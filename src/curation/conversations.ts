@@ -93,14 +93,15 @@ function atPaths(candidate: Candidate, { prompt, answer, system }: Messages): Un
 /** Of several answers to one request, the one that the call above it returned: another was not judged. */
 function withOneAnswer(conversation: Conversation, returned?: unknown): Understood {
   if (conversation.others.length === 0) return { conversation }
+  if (returned === undefined)
+    return { reason: 'has several answers: say with messages which to take, such as output.choices.0' }
   const text = typeof returned === 'string' ? returned : answerIn(returned)?.answer['content']
   const found = [conversation, ...conversation.others].find(({ answer }) => answer['content'] === text)
-  if (found === undefined || text === '') return { reason: SEVERAL_ANSWERS }
+  if (found === undefined || text === '')
+    return { reason: 'has several answers of a model below it, and returned none of them' }
   const { answer, choice, isCutOff } = found
   return { conversation: { ...conversation, answer, choice, isCutOff, others: [] } }
 }
-
-const SEVERAL_ANSWERS = 'has several answers: say with messages which to take, such as output.choices.0'
 
 /** One text, or one list of messages, among the inputs; numbers and booleans beside it do not count. */
 function textInTextOut(inputs: unknown, output: unknown): Understood {
