@@ -58,7 +58,7 @@ interface Choice {
   texts: Partial<Record<(typeof PIECES)[number], string>>
   tools: Map<number, Tool>
   finish_reason: string | null
-  /** All other members, such as `logprobs` and `token_ids`, which training needs; none of an answer that is too long. */
+  /** All other members, such as `logprobs` and `token_ids`, which training needs; none of a long answer. */
   others: Record<string, unknown>
 }
 
