@@ -216,6 +216,9 @@ test('a sign-in link asks before it replaces a session, and then no tab acts for
   const link = (await page.getByRole('status').locator('pre').textContent()) ?? ''
   await hers.goto('/settings?tab=keys')
   await hers.getByRole('textbox', { name: 'Name of the key' }).fill('made in the first tab')
+  const stale = await hers.context().newPage()
+  await stale.goto('/settings?tab=keys')
+  await expect(stale.getByRole('heading', { name: 'Your keys' })).toBeVisible()
   const other = await hers.context().newPage()
   await other.goto(link)
   await expect(other.getByRole('heading', { name: `You are signed in as ${xenia}` })).toBeVisible()
@@ -224,6 +227,13 @@ test('a sign-in link asks before it replaces a session, and then no tab acts for
   await expect(other.getByRole('button', { name: `Account: ${xenia}` })).toBeVisible()
   await other.goto(link)
   await other.getByRole('button', { name: 'Sign in by the link' }).click()
+  await expect(other.getByRole('button', { name: `Account: ${yuri}` })).toBeVisible()
+  await stale.getByRole('button', { name: 'Sign out' }).first().click()
+  await expect(stale.getByRole('button', { name: `Account: ${yuri}` })).toBeVisible()
+  await other.goto(link)
+  await other.getByRole('button', { name: 'Sign in by the link' }).click()
+  await expect(other.getByRole('alert')).toContainText('not valid')
+  await other.getByRole('button', { name: `Stay signed in as ${yuri}` }).click()
   await expect(other.getByRole('button', { name: `Account: ${yuri}` })).toBeVisible()
   const sent = hers.waitForResponse(
     (response) => response.url().endsWith('/v1/accounts/keys') && response.request().method() === 'POST',

@@ -10,13 +10,19 @@ export interface ChatRequest {
 }
 
 /**
- * The chat request in the inputs of a call: that of the chat API itself, or one of the Responses API of texts alone,
- * which has the same meaning; undefined where there is none.
+ * The chat request of a call: that of the chat API itself, or one of the Responses API of texts alone, which has the
+ * same meaning; undefined where there is none.
  */
-export function chatRequestOf(inputs: Json): ChatRequest | undefined {
+export function chatRequestOf({ inputs, output }: { inputs: Json; output: Json }): ChatRequest | undefined {
   const { messages, tools, ...rest } = objectOf(inputs)
   if (Array.isArray(messages)) return { messages, tools: Array.isArray(tools) ? tools : [], rest }
-  return responsesRequestOf(inputs)
+  return isResponse(output) ? responsesRequestOf(inputs) : undefined
+}
+
+/** Wire: embeddings, moderations and speech are asked for by the same inputs. */
+function isResponse(output: Json): boolean {
+  const { object, output: items } = objectOf(output)
+  return object === 'response' || Array.isArray(items)
 }
 
 /** Wire: what these name is part of the conversation, and only OpenAI has it. */

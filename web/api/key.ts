@@ -6,6 +6,9 @@ import type { MeRes, SignInOptionsRes, SignInRes } from '../../src/accounts/sess
  */
 const SIGNED_IN = 'heddle.signed-in'
 
+/** What earlier releases stored there in place of the user's name. */
+const UNNAMED = '1'
+
 /** The key of a browser without a session: a server in local mode accepts any. */
 const LOCAL_KEY = 'local'
 
@@ -51,6 +54,12 @@ export function ownerOfPage(): Owner {
   return owner
 }
 
+/** Whether this page is known to be of another user than this one. */
+export function isOfAnother(user: Owner): boolean {
+  const known = ownerOfPage()
+  return known !== null && known !== UNNAMED && known !== user
+}
+
 /** Signs this browser in, by the token of a link or a key, and says as whom. @throws Error with the server's reason. */
 export async function signIn(shown: { token: string } | { key: string }): Promise<string> {
   const headers = { 'content-type': 'application/json', ...FROM_PAGE }
@@ -68,10 +77,12 @@ export async function userOfSession(): Promise<string | undefined> {
 }
 
 /**
- * Ends the session of this browser, and shows the sign-in screen.
+ * Ends the session of this browser, and shows the sign-in screen; the session of another person, who has signed in in
+ * another tab since, goes on.
  * @throws Error with the server's reason, or when it cannot be reached.
  */
 export async function signOut(): Promise<void> {
+  if (isOfAnother(localStorage.getItem(SIGNED_IN))) return depart()
   await requireSuccess(await reach(SESSION_PATH, { method: 'DELETE', headers: FROM_PAGE }))
   localStorage.removeItem(SIGNED_IN)
   depart()

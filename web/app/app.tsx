@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { Suspense, useEffect, useSyncExternalStore } from 'react'
 import { flushSync } from 'react-dom'
 import { meQuery } from '../api/accounts.ts'
-import { accept, accessStore, depart, isSignedIn, type Owner, ownerOfPage } from '../api/key.ts'
+import { accept, accessStore, depart, isOfAnother, type Owner } from '../api/key.ts'
 import { lazyPart } from '../components/lazy-part.ts'
 import { forgetTab } from '../components/remembered.ts'
 import { router } from './router.tsx'
@@ -45,7 +45,7 @@ async function goOn(queryClient: QueryClient, owner: Owner): Promise<void> {
   }
   flushSync(depart)
   // The page that was closed has kept its state for a reload.
-  if (isSignedIn() && ownerOfPage() !== owner) forgetTab()
+  if (isOfAnother(owner)) forgetTab()
   accept(owner)
   await queryClient.resetQueries()
 }

@@ -50,18 +50,19 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     else await onEnter(owner)
   }
 
-  function fail(error: unknown): void {
+  function fail(error: unknown, next: State = 'ready'): void {
     setProblem(messageOf(error))
-    setState('ready')
+    setState(next)
   }
 
-  async function enter(shown: { token: string } | { key: string }): Promise<void> {
+  /** @param before where a failure leads back to */
+  async function enter(shown: { token: string } | { key: string }, before?: State): Promise<void> {
     setState('entering')
     setProblem(undefined)
     try {
       await goOn(await signIn(shown))
     } catch (error) {
-      fail(error)
+      fail(error, before)
     }
   }
 
@@ -80,7 +81,7 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
     if (token !== undefined) return
     const owner = options !== undefined && problem === undefined ? await resume(options) : undefined
     if (owner === undefined) setState('ready')
-    else await goOn(owner).catch(fail)
+    else await goOn(owner).catch((error: unknown) => fail(error))
   }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it begins once, however often this is drawn
@@ -110,7 +111,8 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
       {typeof state === 'object' && (
         <OtherSession
           user={state.other}
-          onReplace={() => void enter({ token: state.token })}
+          problem={problem}
+          onReplace={() => void enter({ token: state.token }, state)}
           onKeep={() => location.replace('/')}
         />
       )}
@@ -124,11 +126,7 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
         >
           <title>Sign in · Heddle</title>
           <h1 className="text-lg font-strong text-strong">Sign in to Heddle</h1>
-          {problem !== undefined && (
-            <p role="alert" className="text-error wrap-anywhere">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
           {hasProvider && <Provider isOverPage={isOverPage} />}
           <p className="text-muted">
             Open the sign-in link that an operator gave you, or enter an API key that may do everything. The
@@ -148,6 +146,16 @@ export function SignIn({ isOverPage, onEnter }: SignInProps) {
   )
 }
 
+function Problem({ text }: { text: string | undefined }) {
+  return (
+    text !== undefined && (
+      <p role="alert" className="text-error wrap-anywhere">
+        {text}
+      </p>
+    )
+  )
+}
+
 function Provider({ isOverPage }: { isOverPage: boolean }) {
   return (
     <>
@@ -159,9 +167,16 @@ function Provider({ isOverPage }: { isOverPage: boolean }) {
   )
 }
 
+interface OtherSessionProps {
+  user: string
+  /** Why the link could not be used. */
+  problem: string | undefined
+  onReplace: () => void
+  onKeep: () => void
+}
+
 /** Asks whether a link may replace the session of this browser. */
-function OtherSession(props: { user: string; onReplace: () => void; onKeep: () => void }) {
-  const { user, onReplace, onKeep } = props
+function OtherSession({ user, problem, onReplace, onKeep }: OtherSessionProps) {
   return (
     <div className="flex w-full max-w-90 flex-col gap-3">
       <title>Sign in · Heddle</title>
@@ -170,6 +185,7 @@ function OtherSession(props: { user: string; onReplace: () => void; onKeep: () =
         Sign in as another person? This browser is then signed in as the person of the link, in all its tabs.
         Until then, the link is not used.
       </p>
+      <Problem text={problem} />
       <Button look="primary" onClick={onReplace}>
         Sign in by the link
       </Button>

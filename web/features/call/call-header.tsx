@@ -53,7 +53,7 @@ export function CallHeader({ name, call }: { name: ProjectName; call: Call | und
             </Link>
           </Tooltip>
         )}
-        {chatRequestOf(call.inputs) !== undefined && (
+        {chatRequestOf(call) !== undefined && (
           <Tooltip text="Open in the playground">
             <Link
               to="/$entity/$project/playground"

@@ -103,6 +103,12 @@ describe('replayOf', () => {
     expect(messagesOf({ input: [{ role: 'user', content: [{ type: 'input_image' }] }] })).toBeUndefined()
   })
 
+  it('is nothing for embeddings, which are asked for by the same inputs', () => {
+    const inputs = { model: 'm', input: 'Q' }
+    const output = { object: 'list', data: [{ object: 'embedding', embedding: [1] }] }
+    expect(replayOf({ id: 'c1', inputs, output, attributes: {} })).toBeUndefined()
+  })
+
   it('is nothing for a call without messages', () => {
     expect(replayOf({ id: 'c1', inputs: { x: 1 }, output: 2, attributes: {} })).toBeUndefined()
   })

@@ -45,7 +45,7 @@ export function replayOf(
   { inputs, output, attributes }: Pick<Call, 'id' | 'inputs' | 'output' | 'attributes'>,
   project?: ProjectName,
 ): Replay | undefined {
-  const request = chatRequestOf(inputs)
+  const request = chatRequestOf({ inputs, output })
   if (request === undefined) return undefined
   const { rest } = request
   const lost: string[] = []
